@@ -1,4 +1,4 @@
-//! The client: calls, and subscriptions beside them.
+//! The client: makes calls, and opens subscriptions beside them.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::line::{self, Notification};
 use crate::subscription::Subscription;
 
-/// A connection to the daemon, greeted.
+/// A connection to the daemon on which `initialize` was called.
 pub struct Client {
     path: PathBuf,
     connection: Connection,
@@ -18,14 +18,14 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects to the daemon that listens on this socket and says hello.
+    /// Connects to the daemon that listens on this socket and calls `initialize`.
     pub async fn connect(path: &Path) -> Result<Self, Error> {
         let connection = Connection::open(path).await?;
         let greeting = connection.call::<method::Initialize>(line::hello()).await?;
         Ok(Self { path: path.into(), connection, greeting })
     }
 
-    /// What the daemon said of itself.
+    /// The daemon's answer to `initialize`: its version and what it supports.
     pub fn greeting(&self) -> &InitializeResult {
         &self.greeting
     }
@@ -35,17 +35,17 @@ impl Client {
         self.connection.call::<M>(params).await
     }
 
-    /// What the daemon told last without being asked, such as how far a call is; what came before it is passed over.
+    /// The last notification, such as the progress of a call; it replaces the one before, whether or not that was read.
     pub fn told(&self) -> watch::Receiver<Option<Notification>> {
-        self.connection.told()
+        self.connection.notifications()
     }
 
-    /// Follows the log's events as they are, over a connection of its own.
+    /// Follows the log's events in the normalized format, over a connection of its own.
     pub async fn subscribe(&self, params: SubscribeParams) -> Result<Subscription, Error> {
         Subscription::open(&self.path, params).await
     }
 
-    /// Returns when the daemon has closed the connection.
+    /// Returns when the connection has ended.
     pub async fn gone(&self) {
         self.connection.gone().await;
     }

@@ -1,4 +1,4 @@
-//! One connection: any number of calls at once, each answer to its caller.
+//! One connection for any number of concurrent calls; each answer goes to its caller.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,12 +16,12 @@ use tokio::task::JoinHandle;
 use crate::error::Error;
 use crate::line::{self, IncomingLines, Message, Notification};
 
-/// Calls that may wait to be sent; beyond it callers wait.
+/// Requests that may wait to be sent; beyond it callers wait.
 const OUTBOX: usize = 16;
 
 type CallAnswer = Result<Box<RawValue>, Error>;
 
-/// The calls that wait for their answers; `None` once there will be none.
+/// The calls that wait for their answers, by id; `None` once the connection has ended.
 struct WaitingCalls(Mutex<Option<HashMap<u64, oneshot::Sender<CallAnswer>>>>);
 
 impl WaitingCalls {
@@ -30,12 +30,12 @@ impl WaitingCalls {
     }
 }
 
-/// A connection for calls; its task ends with it.
+/// A connection for calls. Dropping it ends its task.
 pub(crate) struct Connection {
     next_id: AtomicU64,
     waiting: Arc<WaitingCalls>,
     outbox: mpsc::Sender<String>,
-    told: watch::Receiver<Option<Notification>>,
+    notifications: watch::Receiver<Option<Notification>>,
     task: JoinHandle<()>,
 }
 
@@ -44,9 +44,9 @@ impl Connection {
         let (incoming, outgoing) = line::connect(path).await?;
         let waiting = Arc::new(WaitingCalls(Mutex::new(Some(HashMap::new()))));
         let (outbox, lines) = mpsc::channel(OUTBOX);
-        let (tell, told) = watch::channel(None);
-        let task = tokio::spawn(carry(incoming, outgoing, waiting.clone(), tell, lines));
-        Ok(Self { next_id: AtomicU64::new(1), waiting, outbox, told, task })
+        let (notify, notifications) = watch::channel(None);
+        let task = tokio::spawn(carry(incoming, outgoing, waiting.clone(), notify, lines));
+        Ok(Self { next_id: AtomicU64::new(1), waiting, outbox, notifications, task })
     }
 
     pub(crate) async fn call<M: Typed>(&self, params: M::Params) -> Result<M::Result, Error> {
@@ -54,14 +54,14 @@ impl Connection {
         let line = line::request(id, M::METHOD, &params)?;
         let (answer, answered) = oneshot::channel();
         self.waiting.lock().as_mut().ok_or(Error::Gone)?.insert(id, answer);
-        let _forget = Forget { waiting: &self.waiting, id };
+        let _guard = CallGuard { waiting: &self.waiting, id };
         self.outbox.send(line).await.map_err(|_| Error::Gone)?;
         let answer = answered.await.unwrap_or(Err(Error::Gone))?;
         line::result(M::METHOD, &answer)
     }
 
-    pub(crate) fn told(&self) -> watch::Receiver<Option<Notification>> {
-        self.told.clone()
+    pub(crate) fn notifications(&self) -> watch::Receiver<Option<Notification>> {
+        self.notifications.clone()
     }
 
     /// Returns when the connection has ended.
@@ -76,24 +76,24 @@ impl Drop for Connection {
     }
 }
 
-/// Takes a call off the list however its caller leaves.
-struct Forget<'a> {
+/// Removes a call from the waiting ones when it ends or is dropped.
+struct CallGuard<'a> {
     waiting: &'a WaitingCalls,
     id: u64,
 }
 
-impl Drop for Forget<'_> {
+impl Drop for CallGuard<'_> {
     fn drop(&mut self) {
         self.waiting.lock().as_mut().map(|waiting| waiting.remove(&self.id));
     }
 }
 
-/// Carries calls there and answers back until either way is closed.
+/// The connection's task: writes requests and reads answers until either direction is closed.
 async fn carry(
     mut incoming: IncomingLines,
     mut outgoing: OwnedWriteHalf,
     waiting: Arc<WaitingCalls>,
-    tell: watch::Sender<Option<Notification>>,
+    notify: watch::Sender<Option<Notification>>,
     mut lines: mpsc::Receiver<String>,
 ) {
     let send = async {
@@ -106,7 +106,7 @@ async fn carry(
     };
     let receive = async {
         loop {
-            if let Err(error) = take(&mut incoming, &waiting, &tell).await {
+            if let Err(error) = take(&mut incoming, &waiting, &notify).await {
                 return error;
             }
         }
@@ -126,16 +126,16 @@ async fn carry(
     }
 }
 
-/// Takes one line and gives it to whoever waits for it.
+/// Reads one line and passes it to the caller that waits for it, or publishes the notification.
 async fn take(
     incoming: &mut IncomingLines,
     waiting: &WaitingCalls,
-    tell: &watch::Sender<Option<Notification>>,
+    notify: &watch::Sender<Option<Notification>>,
 ) -> Result<(), Error> {
     let line = incoming.next().await?;
     let message = Message::read(&line)?;
     if let Some(notification) = message.notification() {
-        tell.send_replace(Some(notification));
+        notify.send_replace(Some(notification));
         return Ok(());
     }
     let Some((id, answer)) = message.answer() else { return Ok(()) };

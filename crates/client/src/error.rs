@@ -1,28 +1,28 @@
-//! Why the daemon could not be talked to, or what it refused.
+//! Why a call to the daemon failed.
 
 use std::io;
 use std::path::PathBuf;
 
 use roost_rpc::Fault;
 
-/// Why there is no result.
+/// Why a call to the daemon failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The daemon refused, and says why.
+    /// The daemon refused the call.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// The connection has ended.
+    /// The daemon ended the connection, or was killed.
     #[error("the daemon has closed the connection")]
     Gone,
-    /// There is no connection.
+    /// The socket could not be connected to.
     #[error("cannot connect to {}: {source}", path.display())]
     Io {
-        /// Where the socket was looked for.
+        /// The path of the socket.
         path: PathBuf,
-        /// What the system said.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// What the daemon said makes no sense, as it would if it were of another version.
+    /// The daemon sent something that cannot be understood, such as one of another version might.
     #[error(
         "the daemon was not understood: {0}; `roost down` ends it, and the next command starts one of this version"
     )]
@@ -30,7 +30,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Nobody listens there.
+    /// Whether no daemon listens at the path: there is no socket, or nobody accepts on it.
     pub fn is_nobody(&self) -> bool {
         use io::ErrorKind::{ConnectionRefused, NotFound};
         matches!(self, Self::Io { source, .. } if matches!(source.kind(), ConnectionRefused | NotFound))

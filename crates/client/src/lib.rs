@@ -16,10 +16,10 @@
 //! * **Calls and events have a connection each.** A [`Subscription`] reads its own socket only when it is asked for the
 //!   next batch, so a slow reader fills the kernel's buffer and then makes the daemon wait, and nothing here grows. If
 //!   both shared one connection, a call's answer could lie behind events that nobody takes before the answer is there.
-//! * **A connection of calls is one task**, which ends with the last [`Client`]. Of what it is sent without having asked
-//!   it keeps the last, which is enough to show how far a call is.
-//! * **What a subscription is told besides events** is kept for the caller, the last 64 of it, whether or not this client
-//!   knows its name.
+//! * **A connection of calls is one task**, which ends with the last [`Client`]. Of notifications it keeps only
+//!   the last, which is enough to show the progress of a call.
+//! * **A subscription keeps other notifications for the caller**, the last 64 of them, whether or not this client
+//!   knows their names.
 //! * **A call that is no longer waited for** is not taken back: what the daemon has accepted it carries out.
 
 mod client;

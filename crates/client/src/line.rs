@@ -1,4 +1,4 @@
-//! One JSON-RPC message per line, both ways.
+//! The wire format: one JSON-RPC message per line, in both directions.
 
 use std::path::Path;
 
@@ -14,16 +14,16 @@ use tokio_util::codec::{Decoder, FramedRead, LinesCodec, LinesCodecError};
 
 use crate::error::Error;
 
-/// The daemon sends no line beyond 1 MiB; one that is much longer comes from something else.
+/// The longest line, in bytes. The daemon sends none beyond 1 MiB, so a much longer one comes from something else.
 const MAX_LINE: usize = 8 << 20;
 
-/// What the daemon says, line by line.
-pub(crate) struct IncomingLines(FramedRead<OwnedReadHalf, WholeLines>);
+/// The lines that the daemon sends.
+pub(crate) struct IncomingLines(FramedRead<OwnedReadHalf, TerminatedLines>);
 
-/// Lines with an end: what a daemon that was killed could not finish is none, and an error like any other break.
-struct WholeLines(LinesCodec);
+/// A decoder that yields only lines with a line end. What a killed daemon could not finish is dropped.
+struct TerminatedLines(LinesCodec);
 
-impl Decoder for WholeLines {
+impl Decoder for TerminatedLines {
     type Item = String;
     type Error = LinesCodecError;
 
@@ -32,15 +32,15 @@ impl Decoder for WholeLines {
     }
 }
 
-/// Opens a connection.
+/// Opens a connection to the socket at this path; nothing is sent yet.
 pub(crate) async fn connect(path: &Path) -> Result<(IncomingLines, OwnedWriteHalf), Error> {
     let stream = UnixStream::connect(path).await.map_err(|source| Error::Io { path: path.into(), source })?;
     let (read, write) = stream.into_split();
-    Ok((IncomingLines(FramedRead::new(read, WholeLines(LinesCodec::new_with_max_length(MAX_LINE)))), write))
+    Ok((IncomingLines(FramedRead::new(read, TerminatedLines(LinesCodec::new_with_max_length(MAX_LINE)))), write))
 }
 
 impl IncomingLines {
-    /// The next line. Cancel safe.
+    /// The next line; [`Error::Gone`] at the end. Cancel safe.
     pub(crate) async fn next(&mut self) -> Result<String, Error> {
         match self.0.next().await {
             None | Some(Err(LinesCodecError::Io(_))) => Err(Error::Gone),
@@ -52,7 +52,7 @@ impl IncomingLines {
     }
 }
 
-/// What a line may hold; one that holds nothing of this, such as a heartbeat, is of no interest.
+/// A message of the daemon. One with none of these fields, such as a heartbeat, is ignored.
 #[derive(Deserialize)]
 pub(crate) struct Message<'a> {
     #[serde(default)]
@@ -67,7 +67,7 @@ pub(crate) struct Message<'a> {
     error: Option<Fault>,
 }
 
-/// Something that the daemon told without being asked.
+/// A message from the daemon that answers no call.
 #[derive(Clone, Debug)]
 pub struct Notification {
     /// Its name, such as `git_operation_progress`.
@@ -82,14 +82,14 @@ impl<'a> Message<'a> {
         serde_json::from_str(line).map_err(|error| Error::Protocol(error.to_string()))
     }
 
-    /// What the daemon told with this, if it is no answer.
+    /// The notification in this message, if it is one.
     pub(crate) fn notification(&self) -> Option<Notification> {
         let (method, params) = (self.method.as_deref()?, self.params?);
         let event = method.strip_prefix("event/").unwrap_or(method).to_owned();
         Some(Notification { event, params: params.to_owned() })
     }
 
-    /// The call that is answered with this, and the answer.
+    /// The id of the call that this message answers, and the answer; `None` if it is no answer.
     pub(crate) fn answer(self) -> Option<(u64, Result<&'a RawValue, Error>)> {
         let id = self.id?.as_u64()?;
         let answer = match (self.result, self.error) {
@@ -101,27 +101,27 @@ impl<'a> Message<'a> {
     }
 }
 
-/// A request as one line.
+/// Encodes a request as one line.
 pub(crate) fn request(id: u64, method: Method, params: &impl Serialize) -> Result<String, Error> {
     #[derive(Serialize)]
-    struct Request<'a, P> {
+    struct RpcRequest<'a, P> {
         jsonrpc: &'a str,
         id: u64,
         method: &'a str,
         params: &'a P,
     }
-    let request = Request { jsonrpc: "2.0", id, method: method.name(), params };
+    let request = RpcRequest { jsonrpc: "2.0", id, method: method.name(), params };
     let mut line = serde_json::to_string(&request).map_err(|error| Error::Protocol(error.to_string()))?;
     line.push('\n');
     Ok(line)
 }
 
-/// An answer as what it stands for.
+/// Decodes the result of a method.
 pub(crate) fn result<T: for<'de> Deserialize<'de>>(method: Method, answer: &RawValue) -> Result<T, Error> {
     serde_json::from_str(answer.get()).map_err(|error| Error::Protocol(format!("{}: {error}", method.name())))
 }
 
-/// What every connection begins with.
+/// The parameters of `initialize`, which every connection begins with.
 pub(crate) fn hello() -> InitializeParams {
     let info = ClientInfo { name: Some("roost".into()), version: Some(env!("CARGO_PKG_VERSION").into()) };
     InitializeParams {

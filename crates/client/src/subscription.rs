@@ -1,4 +1,4 @@
-//! Events, batch by batch, over a connection of their own.
+//! A subscription to the log's events, over a connection of its own.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -11,22 +11,22 @@ use tokio::net::unix::OwnedWriteHalf;
 use crate::error::Error;
 use crate::line::{self, IncomingLines, Message, Notification};
 
-/// The notification that events come in.
+/// The method of the notification that carries events.
 const BATCH: &str = "event/batch";
-/// How the daemon writes it: what follows are its parameters and a bracket.
+/// The beginning of that notification as the daemon writes it; its parameters and a brace follow.
 const HEAD: &str = r#"{"jsonrpc":"2.0","method":"event/batch","params":"#;
-/// Other notifications that are kept until the caller takes them; of more, the last.
+/// How many other notifications are kept until the caller takes them; beyond it, the oldest go.
 const OTHERS: usize = 64;
 
-/// Events as they are in the log, from a position on; the connection ends with it.
+/// The events of the log from a position on. Dropping it ends the connection.
 pub struct Subscription {
     incoming: IncomingLines,
-    /// Closing it would end the connection.
+    /// Held open, because closing it would end the connection.
     outgoing: OwnedWriteHalf,
     cursor: String,
-    /// What came before the answer that it would come.
+    /// Batches that were read and not returned yet, such as those before the answer to the subscription.
     early: VecDeque<EventBatch>,
-    /// What the daemon told besides, such as that it ends.
+    /// Other notifications, such as that the daemon shuts down.
     others: VecDeque<Notification>,
 }
 
@@ -41,32 +41,31 @@ impl Subscription {
         Ok(subscription)
     }
 
-    /// The next events, as stored; waits for them. Cancel safe.
+    /// Waits for the next events, which are as the log stores them. Cancel safe.
     pub async fn next(&mut self) -> Result<EventBatch, Error> {
         let batch = loop {
             if let Some(batch) = self.early.pop_front() {
                 break batch;
             }
             let line = self.incoming.next().await?;
-            self.sort(&line)?;
+            self.on_line(&line)?;
         };
         self.cursor.clone_from(&batch.cursor);
         Ok(batch)
     }
 
-    /// The position after everything that [`Subscription::next`] gave, to go on from after a break.
+    /// The cursor after everything that [`Subscription::next`] returned, to resume from later.
     pub fn cursor(&self) -> &str {
         &self.cursor
     }
 
-    /// What the daemon told besides events since this was last called, such as `session_end` when it stops; of more than
-    /// 64, the last.
+    /// The other notifications since the last call, such as `session_end` when the daemon stops; at most the last 64.
     pub fn notifications(&mut self) -> impl Iterator<Item = Notification> {
         self.others.drain(..)
     }
 
-    /// Keeps a batch or another notification until it is asked for.
-    fn sort(&mut self, line: &str) -> Result<(), Error> {
+    /// Stores a batch or another notification until the caller takes it.
+    fn on_line(&mut self, line: &str) -> Result<(), Error> {
         if let Some(batch) = batch(line)? {
             self.early.push_back(batch);
         } else if let Some(other) = Message::read(line)?.notification() {
@@ -78,13 +77,13 @@ impl Subscription {
         Ok(())
     }
 
-    /// One call at a time: nothing else is sent on this connection.
+    /// Makes a call and waits for its answer. Only one at a time: nothing else is sent on this connection.
     async fn call<M: Typed>(&mut self, id: u64, params: M::Params) -> Result<M::Result, Error> {
         let request = line::request(id, M::METHOD, &params)?;
         self.outgoing.write_all(request.as_bytes()).await.map_err(|_| Error::Gone)?;
         loop {
             let line = self.incoming.next().await?;
-            self.sort(&line)?;
+            self.on_line(&line)?;
             if let Some((_, answer)) = Message::read(&line)?.answer().filter(|(answered, _)| *answered == id) {
                 return line::result(M::METHOD, answer?);
             }

@@ -26,7 +26,7 @@ impl BackgroundRuntime {
         Ok(Self(Some(runtime)))
     }
 
-    /// Where work for watchers is spawned.
+    /// The handle that work for watchers is spawned on.
     pub(crate) fn handle(&self) -> &Handle {
         match &self.0 {
             Some(runtime) => runtime.handle(),

@@ -1,4 +1,4 @@
-//! Work that waits for the disk or takes long, on threads of its own.
+//! Runs work that waits for the disk, or takes long, on tokio's blocking threads.
 
 use std::any::Any;
 

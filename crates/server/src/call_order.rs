@@ -6,10 +6,10 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 
-/// A call's turn in its queue, which it may give up before its work is done.
-pub(crate) type Turn = Mutex<Option<OwnedMutexGuard<()>>>;
+/// A call's place at the head of its queue. `Context::give_way` empties it before the call is done.
+pub(crate) type QueueTurn = Mutex<Option<OwnedMutexGuard<()>>>;
 
-/// Queues by the name of what they are for; one that nobody waits in is forgotten.
+/// The queues, by session or workspace. An empty queue is forgotten.
 #[derive(Default)]
 pub(crate) struct CallQueues(Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>);
 

@@ -1,4 +1,4 @@
-//! Who calls, through which door, and what they may do.
+//! The identity of a caller: its transport, its scope and its device.
 
 use roost_model::approval::Answerer;
 use roost_model::ids::{ClientId, UserId};
@@ -7,19 +7,19 @@ use uuid::Uuid;
 
 use crate::agents::Agent;
 
-/// The way that a caller came in.
+/// The transport over which a caller reached the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Door {
     /// The local socket: the user of this machine.
     Local,
     /// A WebSocket over TCP, admitted by its token.
     WebSocket,
-    /// An HTTP request.
+    /// A single HTTP request, admitted by its token. It has no connection, so it cannot follow events.
     Http,
 }
 
 impl Door {
-    /// The name that the record shows.
+    /// The transport's name, as events record it.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Local => "local",
@@ -32,11 +32,11 @@ impl Door {
 /// Who calls, and what they may do; one per connection, or per HTTP request.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
-    /// This connection, or this request.
+    /// A random id, new for each connection or HTTP request.
     pub client_id: ClientId,
-    /// The way in.
+    /// The transport, which decides what a local-only parameter may hold.
     pub door: Door,
-    /// What it may do.
+    /// The most that this caller may do; compared with each method's own scope.
     pub scope: Scope,
     /// The paired device behind it; absent at the local door and where no token is asked for.
     pub device: Option<Device>,
@@ -54,12 +54,12 @@ pub(crate) struct Device {
 }
 
 impl Caller {
-    /// A caller through this door.
+    /// A caller with a new client id that is no agent's process.
     pub(crate) fn new(door: Door, scope: Scope, device: Option<Device>) -> Self {
         Self { client_id: ClientId::from(Uuid::new_v4().to_string()), door, scope, device, agent: None }
     }
 
-    /// Whether this caller may call this method.
+    /// Refuses a method whose scope is beyond the caller's.
     pub(crate) fn may(&self, method: Method) -> Result<(), Fault> {
         if self.scope >= method.scope() {
             return Ok(());
@@ -78,17 +78,17 @@ impl Caller {
         }
     }
 
-    /// Somebody at the machine, who may do everything.
+    /// Whether the caller is the user at the machine, who may do everything.
     pub(crate) fn is_owner(&self) -> bool {
         self.door == Door::Local && self.scope >= Scope::Admin
     }
 
-    /// Under what its calls are counted.
+    /// The key of its rate limits: the device's id, or the transport's name where there is no device.
     pub(crate) fn account(&self) -> &str {
         self.device.as_ref().map_or(self.door.as_str(), |device| &device.id)
     }
 
-    /// The caller as the record names whoever answered.
+    /// The caller in the form in which events record who answered.
     pub(crate) fn answerer(&self) -> Answerer {
         Answerer {
             client_id: Some(self.client_id.clone()),

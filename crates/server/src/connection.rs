@@ -14,17 +14,18 @@ use axum::extract::ws::Utf8Bytes;
 use futures::FutureExt;
 use parking_lot::{Mutex, MutexGuard};
 use roost_model::time::Timestamp;
-use roost_rpc::{Call, CallOrder, Cost, Fault, FaultCode, Id, Incoming, MAX_BATCH, Method, Outcome, Response};
+use roost_rpc::{Call, CallOrder, Cost, Fault, FaultCode, Incoming, Method, Response};
 use serde_json::{Value, json};
 use tokio::sync::{OwnedMutexGuard, OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use crate::call_order::{CallQueues, Turn};
+use crate::call_order::{CallQueues, QueueTurn};
 use crate::caller::Caller;
-use crate::dispatch::{Context, MAX_FRAME, PreparedCall, ResolvedSession, dispatch};
+use crate::dispatch::{Context, PreparedCall, ResolvedSession, dispatch};
 use crate::feed::Feeds;
 use crate::host::Host;
-use crate::live::LiveFeed;
+use crate::live_workspaces::LiveFeed;
+use crate::response_frame::{bounded, encode_batch};
 use crate::searches::Searches;
 
 /// Frames that wait to be written at most.
@@ -35,12 +36,10 @@ const OUT_BYTES: usize = 256 << 10;
 /// Calls of one client that run at once; the next one is read when one has ended.
 const CALLS: usize = 64;
 
-/// Bytes that the error in place of an answer takes, roughly.
-const REFUSAL: usize = 256;
-/// Close code of a connection whose client said goodbye.
+/// The close code of a connection whose client called `shutdown`.
 const NORMAL: u16 = 1000;
 
-/// What a connection writes.
+/// An item of a connection's write queue.
 pub(crate) enum Outgoing {
     /// A message, and the room that it takes until it is written.
     Text(Utf8Bytes, Option<OwnedSemaphorePermit>),
@@ -51,38 +50,38 @@ pub(crate) enum Outgoing {
 /// A client's connection; its calls and feeds share it and it ends with the last of them.
 pub(crate) struct Connection {
     pub(crate) caller: Caller,
-    state: Mutex<State>,
+    state: Mutex<ClientState>,
     pub(crate) feeds: Mutex<Feeds>,
-    /// What happens in the workspaces that it follows; none yet while that begins.
+    /// The live feeds of the workspaces that it follows, by workspace id; `None` while a feed starts.
     live: Mutex<HashMap<String, Option<LiveFeed>>>,
     searches: Mutex<Searches>,
     out: mpsc::Sender<Outgoing>,
     out_bytes: Arc<Semaphore>,
     calls: Arc<Semaphore>,
-    /// Whose turn it is at each session and each repository.
+    /// One queue for each session and each repository that this client's calls are about.
     queues: CallQueues,
-    /// The client is gone, or shall be.
+    /// Cancelled when the client is gone or has to go, and with the server.
     pub(crate) ended: CancellationToken,
 }
 
-/// What the client told of itself and follows.
+/// What the client told about itself, and what it follows.
 #[derive(Default)]
-struct State {
+struct ClientState {
     initialized: bool,
-    /// It said goodbye.
+    /// The client called `shutdown`; the connection closes once that call is answered.
     leaving: bool,
-    /// Watched sessions with their workspaces.
+    /// The watched sessions, each with its workspace if it has one.
     watches: BTreeMap<String, Option<String>>,
-    /// The workspace and session on its screen.
+    /// The workspace and the session that the client shows on its screen.
     focus: Option<(String, String)>,
-    /// Followed workspaces; none means all.
+    /// The workspaces that the client subscribed to; empty means all.
     workspaces: BTreeSet<String>,
-    /// What happens in every workspace is told.
+    /// The client asked for the live events of every workspace, also of those added later.
     live_everywhere: bool,
 }
 
 impl Connection {
-    /// A connection, and what it writes.
+    /// Registers a connection; the receiver is its write queue.
     pub(crate) fn open(host: &Host, caller: Caller) -> (Arc<Self>, mpsc::Receiver<Outgoing>) {
         let (out, written) = mpsc::channel(OUT);
         let connection = Arc::new(Self {
@@ -101,25 +100,25 @@ impl Connection {
         (connection, written)
     }
 
-    /// Ends everything that only served this client.
+    /// Ends the connection: removes it, notifies other viewers, and drops its feeds, live events and searches.
     pub(crate) fn close(&self, host: &Host) {
         self.ended.cancel();
         host.presence.leave(self);
         // At the end of the daemon everyone goes, and nobody needs to hear of each.
         if !host.daemon.closing.is_cancelled() {
-            host.presence.tell_gone(self);
+            host.presence.notify_gone(self);
         }
         self.feeds().clear();
         self.live().clear();
         self.searches().clear();
     }
 
-    /// Takes a frame; returns when the next one may be read.
+    /// Handles a frame. Returns when the next one may be read, which is when a slot for its call is free.
     pub(crate) async fn receive(self: &Arc<Self>, host: &Arc<Host>, frame: &[u8]) {
         match Incoming::read(frame) {
             Err(refused) | Ok(Incoming::One(Err(refused))) => self.reply(refused.encode()).await,
             Ok(Incoming::One(Ok(call))) => {
-                let Some(room) = self.room().await else { return };
+                let Some(slot) = self.call_slot().await else { return };
                 let is_goodbye = is_goodbye(&call);
                 let running = self.run(host, call).await;
                 let this = self.clone();
@@ -128,11 +127,11 @@ impl Connection {
                         this.reply(bounded(response).encode()).await;
                     }
                     this.leave(is_goodbye).await;
-                    drop(room);
+                    drop(slot);
                 });
             }
             Ok(Incoming::Batch(members)) => {
-                let Some(room) = self.room().await else { return };
+                let Some(slot) = self.call_slot().await else { return };
                 let is_goodbye = members.iter().flatten().any(is_goodbye);
                 let mut running = Vec::with_capacity(members.len());
                 for member in members {
@@ -144,21 +143,21 @@ impl Connection {
                 let this = self.clone();
                 host.daemon.spawn(async move {
                     let responses = futures::future::join_all(running).await;
-                    if let Some(batch) = together(responses.into_iter().flatten()) {
+                    if let Some(batch) = encode_batch(responses.into_iter().flatten()) {
                         this.reply(batch).await;
                     }
                     this.leave(is_goodbye).await;
-                    drop(room);
+                    drop(slot);
                 });
             }
         }
     }
 
-    async fn room(&self) -> Option<OwnedSemaphorePermit> {
+    async fn call_slot(&self) -> Option<OwnedSemaphorePermit> {
         self.calls.clone().acquire_owned().await.ok()
     }
 
-    /// Takes a call's place in its queue; what is returned carries it out.
+    /// Puts a call into its queue; the returned future runs it.
     async fn run(
         self: &Arc<Self>,
         host: &Arc<Host>,
@@ -169,7 +168,7 @@ impl Connection {
         let (turn, resolved) = self.enqueue(host, &call).await;
         let (this, host) = (self.clone(), host.clone());
         async move {
-            let turn = Turn::new(match turn {
+            let turn = QueueTurn::new(match turn {
                 Some(turn) => Some(turn.await),
                 None => None,
             });
@@ -239,7 +238,7 @@ impl Connection {
         }
     }
 
-    /// Ends the connection of a client that said goodbye and has its answer.
+    /// Ends the connection of a client that called `shutdown`, once that is answered.
     async fn leave(&self, is_goodbye: bool) {
         if is_goodbye && self.state().leaving {
             self.say_goodbye(NORMAL, "goodbye").await;
@@ -252,15 +251,17 @@ impl Connection {
         let _ = self.out.send(Outgoing::Close { code, reason }).await;
     }
 
-    /// Tells something that is true only now; a client that does not keep up misses it.
-    pub(crate) fn tell(&self, event: &str, params: Value) {
+    /// Sends a notification that is not in the log, without waiting. It is dropped, and counted, when the queue is
+    /// full.
+    pub(crate) fn notify(&self, event: &str, params: Value) {
         if self.out.try_send(Outgoing::Text(ephemeral(event, params), None)).is_err() {
             metrics::counter!(crate::metrics::DROPS, "reason" => "ephemeral").increment(1);
         }
     }
 
-    /// Tells that the daemon ends; waits for room, which somebody who writes must make.
-    pub(crate) async fn tell_the_end(&self, host: &Host) {
+    /// Sends `session_end` because the daemon shuts down. Waits for room in the queue, so the writer must run
+    /// meanwhile.
+    pub(crate) async fn notify_shutdown(&self, host: &Host) {
         let params = json!({ "session_id": host.daemon.instance, "reason": "shutdown" });
         // A client that is gone needs not know.
         let _ = self.out.send(Outgoing::Text(ephemeral("session_end", params), None)).await;
@@ -274,8 +275,8 @@ impl Connection {
         self.state().initialized = true;
     }
 
-    /// The client said goodbye; the connection ends when it has been answered.
-    pub(crate) fn part(&self) {
+    /// Notes that the client called `shutdown`; the connection ends once that is answered.
+    pub(crate) fn begin_leaving(&self) {
         self.state().leaving = true;
     }
 
@@ -291,7 +292,7 @@ impl Connection {
         self.state().watches.insert(session.into(), workspace);
     }
 
-    /// False if it was not watched.
+    /// Stops watching a session; false if it was not watched.
     pub(crate) fn unwatch(&self, session: &str) -> bool {
         self.feeds().stop_tail(session);
         self.state().watches.remove(session).is_some()
@@ -301,7 +302,7 @@ impl Connection {
         self.state().focus.clone()
     }
 
-    /// Looks at another session; returns the one before.
+    /// Replaces the session on the client's screen and returns the one before.
     pub(crate) fn set_focus(&self, focus: Option<(String, String)>) -> Option<(String, String)> {
         std::mem::replace(&mut self.state().focus, focus)
     }
@@ -325,7 +326,7 @@ impl Connection {
         state.workspaces.iter().cloned().collect()
     }
 
-    /// It wants to be told what happens in every workspace, also in those that come later, or no more.
+    /// Sets whether the client gets the live events of every workspace, also of those added later.
     pub(crate) fn set_live_everywhere(&self, everywhere: bool) {
         self.state().live_everywhere = everywhere;
     }
@@ -350,7 +351,7 @@ impl Connection {
         self.feeds.lock()
     }
 
-    /// What it is told of workspaces, by their ids.
+    /// The live feeds of this connection, by workspace id; `None` while a feed starts.
     pub(crate) fn live(&self) -> MutexGuard<'_, HashMap<String, Option<LiveFeed>>> {
         self.live.lock()
     }
@@ -359,13 +360,13 @@ impl Connection {
         self.searches.lock()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ClientState> {
         // Each change is one statement, so a panic elsewhere cannot have left it broken.
         self.state.lock()
     }
 }
 
-/// A notification that is not in the log; clients expect every one to tell its time.
+/// Encodes a notification that is not in the log. It gets a timestamp, which clients expect in every one.
 pub(crate) fn ephemeral(event: &str, mut params: Value) -> Utf8Bytes {
     params["timestamp"] = json!(Timestamp::now());
     json!({ "jsonrpc": "2.0", "method": format!("event/{event}"), "params": params }).to_string().into()
@@ -373,41 +374,4 @@ pub(crate) fn ephemeral(event: &str, mut params: Value) -> Utf8Bytes {
 
 fn is_goodbye(call: &Call) -> bool {
     Method::from_name(&call.method) == Some(Method::Shutdown)
-}
-
-/// The response, or an error in its place if it is too big for a frame.
-pub(crate) fn bounded(response: Response) -> Response {
-    match &response.outcome {
-        Outcome::Result(result) if result.get().len() > MAX_FRAME => {
-            Response::error(response.id, too_large(result.get().len()))
-        }
-        _ => response,
-    }
-}
-
-fn too_large(bytes: usize) -> Fault {
-    let why = format_args!("the answer has {bytes} bytes, more than fit into a frame; ask for a smaller page");
-    Fault::new(FaultCode::TooLarge, why).with("max_size", MAX_FRAME)
-}
-
-/// The answers to a batch as one frame; what does not fit any more is replaced by an error. `None` if nobody waits.
-pub(crate) fn together(responses: impl Iterator<Item = Response>) -> Option<String> {
-    let mut batch = String::from("[");
-    for response in responses {
-        let mut text = response.encode();
-        if batch.len() + text.len() > MAX_FRAME - MAX_BATCH * REFUSAL {
-            text = Response::error(response.id, too_large(text.len())).encode();
-        }
-        if batch.len() > 1 {
-            batch.push(',');
-        }
-        batch.push_str(&text);
-    }
-    batch.push(']');
-    (batch.len() > 2).then_some(batch)
-}
-
-/// The answer to a message that is not text.
-pub(crate) fn not_text() -> String {
-    Response::error(Id::NULL, Fault::new(FaultCode::ParseError, "messages are JSON in text frames")).encode()
 }

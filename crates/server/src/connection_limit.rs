@@ -27,9 +27,9 @@ const SHARE_OF_CONNECTIONS: usize = 2;
 /// The files that a process may open where the system does not say.
 const USUAL_FILES: u64 = 1024;
 
-/// The caps, and what is open.
+/// The caps, and the connections that count against them.
 pub(crate) struct ConnectionLimiter {
-    /// Room for more connections of any kind.
+    /// One permit for each connection that may still be opened.
     room: Arc<Semaphore>,
     most_unauthenticated: usize,
     most_per_address: usize,
@@ -143,7 +143,8 @@ fn any_if_zero(limit: u32) -> usize {
     if limit == 0 { usize::MAX } else { limit as usize }
 }
 
-/// The address as it is counted. Whoever has an IPv6 address usually has 2⁶⁴ of them, so their network counts.
+/// The address under which connections are counted. A host with one IPv6 address usually has 2⁶⁴, so its /64 network
+/// counts.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),

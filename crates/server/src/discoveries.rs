@@ -1,8 +1,8 @@
-//! What a search for repositories found, kept for an hour: whoever asks gets it at once, and what is older is looked up
-//! again meanwhile.
+//! Caches searches for repositories by their root folders, each for an hour (`FRESH`). A caller gets an older result
+//! too, at once, and a new search is started in the background.
 //!
-//! All who wait for the same folders share one search, and it ends with the last of them. What was found by a search
-//! that somebody ended is not kept, since it is not all.
+//! All who wait for the same roots share one search, which is cancelled with the last of them. A cancelled search is
+//! not cached, because it is incomplete.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -10,45 +10,46 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
-use roost_workspace::discover::{Discovery, Reach, discover};
+use roost_workspace::discover::{DiscoverLimits, Discovery, discover};
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
-/// How long a search is as good as new.
+/// How long a finished search is not repeated.
 const FRESH: Duration = Duration::from_hours(1);
-/// Searches that are kept, each for other folders.
+/// How many sets of roots are cached; beyond it, all finished ones are dropped.
 const KEPT: usize = 16;
-/// How often a search tells how far it is.
+/// How often a running search reports its progress.
 const OFTEN: Duration = Duration::from_millis(100);
 
-/// Looks below folders; asks before each step, with what it found so far, whether to go on.
-type Look = Arc<dyn Fn(&[PathBuf], &mut dyn FnMut(&Discovery) -> bool) -> Discovery + Send + Sync>;
+/// Searches below the roots. Before each folder it calls back with what it found so far, and stops when that returns
+/// false.
+type DiscoverFn = Arc<dyn Fn(&[PathBuf], &mut dyn FnMut(&Discovery) -> bool) -> Discovery + Send + Sync>;
 
-/// A search that is over.
+/// A search that ran to its end, or was cut short by its client.
 #[derive(Clone, Debug)]
-pub(crate) struct Searched {
+pub(crate) struct FinishedSearch {
     pub(crate) found: Arc<Discovery>,
     pub(crate) at: Instant,
     pub(crate) took: Duration,
 }
 
-/// What is known of the repositories below some folders.
-pub(crate) enum Known {
-    /// This, and whether a newer search is under way.
-    Before(Searched, bool),
-    /// What a search will tell.
-    Soon(Search),
+/// The answer to a request for the repositories below some roots.
+pub(crate) enum Lookup {
+    /// The last finished search, and whether a newer one runs.
+    Cached(FinishedSearch, bool),
+    /// Nothing is cached, or a fresh search was asked for: wait for this one.
+    Running(SearchHandle),
 }
 
-/// A search as it goes.
+/// The progress of a running search, which its task writes and waiters read.
 #[derive(Debug, Default)]
-struct Going {
+struct SearchProgress {
     found: Discovery,
-    over: Option<Searched>,
+    over: Option<FinishedSearch>,
 }
 
-impl Going {
+impl SearchProgress {
     fn take(&mut self, found: &Discovery) {
         let known = self.found.repositories.len();
         self.found.repositories.extend_from_slice(found.repositories.get(known..).unwrap_or_default());
@@ -56,113 +57,113 @@ impl Going {
     }
 }
 
-/// One wait for a search; the last one that is dropped ends the search.
-pub(crate) struct Search {
-    going: watch::Receiver<Going>,
+/// A waiter of a running search. The search is cancelled when its last handle is dropped.
+pub(crate) struct SearchHandle {
+    progress: watch::Receiver<SearchProgress>,
     began: Instant,
     _wanted: Option<Arc<DropGuard>>,
 }
 
-impl Search {
-    /// Folders that were looked into so far, and repositories that were found.
+impl SearchHandle {
+    /// How many folders were read so far, and how many repositories were found.
     pub(crate) fn so_far(&self) -> (u64, usize) {
-        let going = self.going.borrow();
-        (going.found.scanned, going.found.repositories.len())
+        let progress = self.progress.borrow();
+        (progress.found.scanned, progress.found.repositories.len())
     }
 
-    /// For how long it goes.
+    /// The time since the search began, for however many waiters.
     pub(crate) fn elapsed(&self) -> Duration {
         self.began.elapsed()
     }
 
-    /// Waits until there is more to tell; tells what came of it at the end. An error if it was ended.
-    pub(crate) async fn next(&mut self) -> Result<Option<Searched>, watch::error::RecvError> {
-        self.going.changed().await?;
-        Ok(self.going.borrow_and_update().over.clone())
+    /// Waits for the next progress; returns the result once the search has finished. An error if it was cancelled.
+    pub(crate) async fn next(&mut self) -> Result<Option<FinishedSearch>, watch::error::RecvError> {
+        self.progress.changed().await?;
+        Ok(self.progress.borrow_and_update().over.clone())
     }
 
-    /// What was found until now.
-    pub(crate) fn cut(self) -> Searched {
-        let found = self.going.borrow().found.clone().in_order();
-        Searched { found: Arc::new(found), at: Instant::now(), took: self.began.elapsed() }
+    /// Gives up waiting and returns what was found until now.
+    pub(crate) fn cut(self) -> FinishedSearch {
+        let found = self.progress.borrow().found.clone().in_order();
+        FinishedSearch { found: Arc::new(found), at: Instant::now(), took: self.began.elapsed() }
     }
 }
 
-/// The searches, by the folders that they begin in.
+/// The cache of searches, by their root folders.
 pub(crate) struct Discoveries {
-    look: Look,
-    folders: Mutex<HashMap<Vec<PathBuf>, Folders>>,
+    discover: DiscoverFn,
+    entries: Mutex<HashMap<Vec<PathBuf>, CacheEntry>>,
 }
 
 #[derive(Default)]
-struct Folders {
-    last: Option<Searched>,
-    running: Option<Running>,
+struct CacheEntry {
+    last: Option<FinishedSearch>,
+    running: Option<RunningSearch>,
 }
 
-/// A search that is under way.
-struct Running {
-    going: watch::Receiver<Going>,
+/// A search whose task runs.
+struct RunningSearch {
+    progress: watch::Receiver<SearchProgress>,
     began: Instant,
-    /// Held by all who wait for it; one that nobody waited for at its beginning goes on without them.
+    /// The guard that its waiters hold; absent for a refresh in the background, which runs to its end.
     wanted: Option<Weak<DropGuard>>,
 }
 
-impl Running {
-    /// One more wait for it, unless the last one has just ended it.
-    fn join(&self) -> Option<Search> {
+impl RunningSearch {
+    /// One more handle; `None` if the last waiter has just cancelled the search.
+    fn join(&self) -> Option<SearchHandle> {
         let wanted = match &self.wanted {
             Some(wanted) => Some(wanted.upgrade()?),
             None => None,
         };
-        Some(Search { going: self.going.clone(), began: self.began, _wanted: wanted })
+        Some(SearchHandle { progress: self.progress.clone(), began: self.began, _wanted: wanted })
     }
 }
 
 impl Default for Discoveries {
     fn default() -> Self {
-        Self::new(Arc::new(|roots, goes_on| discover(roots, Reach::default(), goes_on)))
+        Self::new(Arc::new(|roots, goes_on| discover(roots, DiscoverLimits::default(), goes_on)))
     }
 }
 
 impl Discoveries {
-    fn new(look: Look) -> Self {
-        Self { look, folders: Mutex::default() }
+    fn new(discover: DiscoverFn) -> Self {
+        Self { discover, entries: Mutex::default() }
     }
 
-    /// What is below these folders: as it is known, or `fresh`ly looked up.
+    /// The repositories below these roots: from the cache unless `fresh`, else from a search that is joined or started.
     pub(crate) fn search(
         self: &Arc<Self>,
         roots: &[PathBuf],
         fresh: bool,
         tasks: &TaskTracker,
         closing: &CancellationToken,
-    ) -> Known {
-        let mut all = self.folders();
+    ) -> Lookup {
+        let mut all = self.entries();
         if all.len() >= KEPT && !all.contains_key(roots) {
-            all.retain(|_, folders| folders.running.is_some());
+            all.retain(|_, entry| entry.running.is_some());
         }
-        let folders = all.entry(roots.to_vec()).or_default();
-        if let Some(last) = folders.last.clone().filter(|_| !fresh) {
-            if folders.running.is_none() && last.at.elapsed() >= FRESH {
-                folders.running = Some(self.start(roots, tasks, closing.child_token(), None));
+        let entry = all.entry(roots.to_vec()).or_default();
+        if let Some(last) = entry.last.clone().filter(|_| !fresh) {
+            if entry.running.is_none() && last.at.elapsed() >= FRESH {
+                entry.running = Some(self.start(roots, tasks, closing.child_token(), None));
             }
-            return Known::Before(last, folders.running.is_some());
+            return Lookup::Cached(last, entry.running.is_some());
         }
-        if let Some(search) = folders.running.as_ref().and_then(Running::join) {
-            return Known::Soon(search);
+        if let Some(search) = entry.running.as_ref().and_then(RunningSearch::join) {
+            return Lookup::Running(search);
         }
         let cancel = closing.child_token();
         let wanted = Arc::new(cancel.clone().drop_guard());
         let running = self.start(roots, tasks, cancel, Some(Arc::downgrade(&wanted)));
-        let search = Search { going: running.going.clone(), began: running.began, _wanted: Some(wanted) };
-        folders.running = Some(running);
-        Known::Soon(search)
+        let search = SearchHandle { progress: running.progress.clone(), began: running.began, _wanted: Some(wanted) };
+        entry.running = Some(running);
+        Lookup::Running(search)
     }
 
-    /// Forgets what is known.
+    /// Drops every finished search, so that the next caller starts a new one. Searches that run are not cancelled.
     pub(crate) fn forget(&self) {
-        self.folders().values_mut().for_each(|folders| folders.last = None);
+        self.entries().values_mut().for_each(|entry| entry.last = None);
     }
 
     fn start(
@@ -171,40 +172,40 @@ impl Discoveries {
         tasks: &TaskTracker,
         cancel: CancellationToken,
         wanted: Option<Weak<DropGuard>>,
-    ) -> Running {
-        let (told, going) = watch::channel(Going::default());
+    ) -> RunningSearch {
+        let (sender, progress) = watch::channel(SearchProgress::default());
         let began = Instant::now();
-        let (this, roots, mine) = (self.clone(), roots.to_vec(), going.clone());
+        let (this, roots, mine) = (self.clone(), roots.to_vec(), progress.clone());
         tasks.spawn_blocking(move || {
             let mut last = began;
-            let found = (this.look)(&roots, &mut |found| {
+            let found = (this.discover)(&roots, &mut |found| {
                 if last.elapsed() >= OFTEN {
                     last = Instant::now();
-                    told.send_modify(|going| going.take(found));
+                    sender.send_modify(|progress| progress.take(found));
                 }
                 !cancel.is_cancelled()
             });
-            let searched = Searched { found: Arc::new(found), at: Instant::now(), took: began.elapsed() };
+            let searched = FinishedSearch { found: Arc::new(found), at: Instant::now(), took: began.elapsed() };
             let is_whole = !cancel.is_cancelled();
-            if let Some(folders) = this.folders().get_mut(&roots) {
+            if let Some(entry) = this.entries().get_mut(&roots) {
                 // Another one may have begun since this one was ended.
-                folders.running.take_if(|running| running.going.same_channel(&mine));
+                entry.running.take_if(|running| running.progress.same_channel(&mine));
                 if is_whole {
-                    folders.last = Some(searched.clone());
+                    entry.last = Some(searched.clone());
                 }
             }
             if is_whole {
-                told.send_modify(|going| {
-                    going.found = Discovery::clone(&searched.found);
-                    going.over = Some(searched);
+                sender.send_modify(|progress| {
+                    progress.found = Discovery::clone(&searched.found);
+                    progress.over = Some(searched);
                 });
             }
         });
-        Running { going, began, wanted }
+        RunningSearch { progress, began, wanted }
     }
 
-    fn folders(&self) -> MutexGuard<'_, HashMap<Vec<PathBuf>, Folders>> {
-        self.folders.lock()
+    fn entries(&self) -> MutexGuard<'_, HashMap<Vec<PathBuf>, CacheEntry>> {
+        self.entries.lock()
     }
 }
 

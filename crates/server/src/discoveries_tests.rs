@@ -2,7 +2,7 @@ use std::sync::mpsc;
 
 use super::*;
 
-/// Searches whose every step is the test's: a step goes on with a word, and tells whether it shall go on.
+/// Searches that the test drives step by step: each step waits for the test, and reports whether it may go on.
 struct Stage {
     discoveries: Arc<Discoveries>,
     tasks: TaskTracker,
@@ -16,14 +16,14 @@ const STEPS: u64 = 3;
 impl Stage {
     fn new() -> Self {
         let (step, steps) = mpsc::channel();
-        let (told, goes_on) = tokio::sync::mpsc::unbounded_channel();
+        let (reports, goes_on) = tokio::sync::mpsc::unbounded_channel();
         let steps = Mutex::new(steps);
         let discoveries = Discoveries::new(Arc::new(move |_, goes_on| {
             let mut found = Discovery::default();
             for _ in 0..STEPS {
                 steps.lock().recv().unwrap();
                 let goes_on = goes_on(&found);
-                told.send(goes_on).unwrap();
+                reports.send(goes_on).unwrap();
                 if !goes_on {
                     break;
                 }
@@ -35,14 +35,14 @@ impl Stage {
         Self { discoveries: Arc::new(discoveries), tasks, closing, step, goes_on }
     }
 
-    fn ask(&self) -> Known {
+    fn ask(&self) -> Lookup {
         self.discoveries.search(&["/".into()], true, &self.tasks, &self.closing)
     }
 
-    fn search(&self) -> Search {
+    fn search(&self) -> SearchHandle {
         match self.ask() {
-            Known::Soon(search) => search,
-            Known::Before(..) => panic!("it was to be looked up"),
+            Lookup::Running(search) => search,
+            Lookup::Cached(..) => panic!("it was to be looked up"),
         }
     }
 
@@ -52,7 +52,7 @@ impl Stage {
     }
 }
 
-async fn end(mut search: Search) -> Option<u64> {
+async fn end(mut search: SearchHandle) -> Option<u64> {
     loop {
         match search.next().await {
             Ok(Some(searched)) => return Some(searched.found.scanned),
@@ -72,7 +72,7 @@ async fn all_who_wait_share_one_search_which_goes_on_until_the_last_of_them_leav
     assert!(stage.step().await);
     assert_eq!(end(other).await, Some(STEPS));
     let known = stage.discoveries.search(&["/".into()], false, &stage.tasks, &stage.closing);
-    assert!(matches!(known, Known::Before(searched, false) if searched.found.scanned == STEPS));
+    assert!(matches!(known, Lookup::Cached(searched, false) if searched.found.scanned == STEPS));
 }
 
 #[tokio::test]

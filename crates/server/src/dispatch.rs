@@ -12,16 +12,16 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::agents;
-use crate::call_order::Turn;
+use crate::call_order::QueueTurn;
 use crate::caller::Caller;
 use crate::connection::Connection;
-use crate::handlers::known;
 use crate::handlers::{
-    agent, daemon, discovering, events, file, forking, git, history, lifecycle, permission, repository, session,
-    watching, workspace,
+    agent, check_agent_type, daemon, discovering, events, file, forking, git, history, lifecycle, permission,
+    repository, session, watching, workspace,
 };
 use crate::host::Host;
 use crate::parameters;
+use crate::parse_params::{ParamsError, parse_params};
 
 /// Bytes of a result at most: a frame of 1 MiB, less what surrounds it.
 pub(crate) const MAX_FRAME: usize = (1 << 20) - (4 << 10);
@@ -29,16 +29,16 @@ pub(crate) const MAX_FRAME: usize = (1 << 20) - (4 << 10);
 /// Bytes of the items of a page, after which it takes no more.
 pub(crate) const PAGE_BYTES: usize = 768 << 10;
 
-/// What a handler knows of the call besides its parameters.
+/// What a handler gets besides the call's parameters.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub(crate) host: &'a Arc<Host>,
     pub(crate) caller: &'a Caller,
     /// Absent for a single HTTP request.
     pub(crate) connection: Option<&'a Arc<Connection>>,
-    /// What the client's next calls about the same thing wait behind.
-    pub(crate) turn: Option<&'a Turn>,
-    /// The session that the call names, if it was looked up already.
+    /// The call's place in its queue, which the client's next calls about the same session or workspace wait for.
+    pub(crate) turn: Option<&'a QueueTurn>,
+    /// The session that the call names, if the queue needed it and no other call could change it since.
     pub(crate) resolved: Option<&'a ResolvedSession>,
 }
 
@@ -93,11 +93,12 @@ pub(crate) struct PreparedCall {
     /// The method's name as the client wrote it, which may be another than the table's.
     pub(crate) name: String,
     params: Option<Box<RawValue>>,
-    /// Absent if no method has this name. What is wrong with the parameters is told after what the caller may not do.
+    /// Absent if no method has this name. A fault of the parameters is reported only after the caller's rights were
+    /// checked.
     method: Option<(Method, Parsed)>,
 }
 
-/// A method's parameters, or what is wrong with them.
+/// A method's parsed parameters, or the fault that refuses them.
 type Parsed = Result<Box<dyn Invocation>, Fault>;
 
 impl PreparedCall {
@@ -106,7 +107,7 @@ impl PreparedCall {
         Self { name, params, method }
     }
 
-    /// What it costs; a method that does not exist is answered like a read.
+    /// The cost of the method; one that does not exist counts as a read.
     pub(crate) fn cost(&self) -> Cost {
         self.method.as_ref().map_or(Cost::Read, |(method, _)| method.cost())
     }
@@ -121,7 +122,7 @@ impl PreparedCall {
     }
 }
 
-/// Carries out one call.
+/// Carries out one call: checks the caller, the rate limit and the handshake, then runs the handler.
 pub(crate) async fn dispatch(context: &Context<'_>, call: PreparedCall) -> Result<Box<RawValue>, Fault> {
     let PreparedCall { name, params, method } = call;
     let (method, invocation) = method.ok_or_else(|| {
@@ -149,7 +150,7 @@ pub(crate) async fn dispatch(context: &Context<'_>, call: PreparedCall) -> Resul
 /// Everything that is the same for all methods works on this and is compiled once; what is compiled per method is the
 /// few lines of `handlers!`, which put the handler's future into a box of its own.
 pub(crate) trait Invocation: Send + Sync {
-    /// What the method's order goes by, see [`Typed::order_key`].
+    /// The session or workspace that orders the call, see [`Typed::order_key`].
     fn order_key(&self) -> Option<&str>;
 
     /// The parameters as they were understood, whichever spelling the client used.
@@ -176,14 +177,14 @@ macro_rules! handlers {
             fn invoke<'a>(self: Box<Self>, context: &'a Context<'a>) -> BoxFuture<'a, Result<Box<RawValue>, Fault>> {
                 Box::pin(async move {
                     let result: <method::$variant as Typed>::Result = $handler(context.into(), self.0).await?;
-                    serde_json::value::to_raw_value(&result).map_err(unwritable)
+                    serde_json::value::to_raw_value(&result).map_err(encode_failed)
                 })
             }
         })*
 
-        fn read(method: Method, text: &str) -> serde_json::Result<Box<dyn Invocation>> {
+        fn read(method: Method, text: &str) -> Result<Box<dyn Invocation>, ParamsError> {
             Ok(match method {
-                $(Method::$variant => Box::new(Params::<method::$variant>(serde_json::from_str(text)?)),)*
+                $(Method::$variant => Box::new(Params::<method::$variant>(parse_params(text)?)),)*
             })
         }
     };
@@ -211,13 +212,13 @@ handlers! {
     SessionInfoGet => session::state,
     SessionList => history::list,
     SessionGet => history::get,
-    SessionHistory => history::of_workspace,
+    SessionHistory => history::workspace_history,
     SessionMessages => history::messages,
     SessionElements => history::elements,
     SessionWatch => watching::watch,
     SessionUnwatch => watching::unwatch,
     SessionDelete => history::delete,
-    WorkspaceSessionHistory => history::of_workspace,
+    WorkspaceSessionHistory => history::workspace_history,
     WorkspaceSessionMessages => history::messages,
     WorkspaceSessionWatch => watching::watch,
     WorkspaceSessionUnwatch => watching::unwatch,
@@ -300,7 +301,7 @@ handlers! {
     DaemonStop => daemon::stop,
 }
 
-fn unwritable(error: serde_json::Error) -> Fault {
+fn encode_failed(error: serde_json::Error) -> Fault {
     Fault::new(FaultCode::InternalError, error)
 }
 
@@ -309,23 +310,20 @@ fn parse(method: Method, params: Option<&RawValue>) -> Parsed {
     if !text.trim_start().starts_with('{') {
         return Err(Fault::params("`params` must be an object with named parameters"));
     }
-    read(method, text).map_err(|error| {
-        let message = error.to_string();
-        // Serde words it "missing field `a` at line …": what stands between the backticks is the name.
-        match message.strip_prefix("missing field `").and_then(|rest| rest.split_once('`')) {
-            Some((field, _)) => Fault::missing(field),
-            None => Fault::params(message.split(" at line ").next().unwrap_or_default()),
-        }
+    read(method, text).map_err(|error| match error {
+        ParamsError::Missing(field) => Fault::missing(field),
+        // Where in the text it is would mean nothing to the caller.
+        ParamsError::Invalid(error) => Fault::params(error.to_string().split(" at line ").next().unwrap_or_default()),
     })
 }
 
-/// The refusal of a runtime that nobody knows; it comes before everything else that is wrong.
+/// The fault for an unknown runtime, which takes precedence over whatever else is wrong with the parameters.
 fn unknown_runtime(context: &Context<'_>, params: Option<&RawValue>) -> Option<Fault> {
     #[derive(serde::Deserialize)]
-    struct Named {
+    struct RuntimeParam {
         #[serde(alias = "runtime")]
         agent_type: String,
     }
-    let named: Named = serde_json::from_str(params?.get()).ok()?;
-    known(context, Some(&named.agent_type)).err()
+    let named: RuntimeParam = serde_json::from_str(params?.get()).ok()?;
+    check_agent_type(context, Some(&named.agent_type)).err()
 }

@@ -1,55 +1,55 @@
-//! Why the door could not be opened.
+//! Why the server could not be started.
 
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Why the door could not be opened.
+/// Why the server could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Somebody listens there already.
+    /// Another process listens on the address.
     #[error("{address} is in use; stop what listens there, or take another port with --port")]
     PortInUse {
         /// The address that was to be listened on.
         address: SocketAddr,
     },
-    /// The address cannot be listened on.
+    /// The address cannot be bound, for another reason than that it is in use.
     #[error("cannot listen on {address}: {source}")]
     Listen {
         /// The address that was to be listened on.
         address: SocketAddr,
-        /// What the system said.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// The local socket cannot be made.
+    /// The local socket cannot be created.
     #[error("cannot listen on {}: {source}", path.display())]
     Socket {
-        /// Where the socket was to be.
+        /// The path of the socket.
         path: PathBuf,
-        /// What the system said.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// The certificate cannot be used.
+    /// The certificate cannot be read, created or used.
     #[error("TLS cannot be set up: {0}")]
     Tls(io::Error),
-    /// No threads can be started.
+    /// The threads of the background runtime cannot be started.
     #[error("threads for watchers cannot be started: {0}")]
     Threads(io::Error),
-    /// The local secret cannot be written.
+    /// The local secret cannot be written to the state directory.
     #[error("the local secret cannot be written: {0}")]
     Secret(io::Error),
-    /// What is known of devices cannot be read.
+    /// The paired devices cannot be read from the log.
     #[error(transparent)]
     Auth(#[from] crate::auth::AuthError),
-    /// What is known of workspaces cannot be read.
+    /// The workspaces cannot be read from the log.
     #[error(transparent)]
     Log(#[from] roost_log::Error),
-    /// The default workspace cannot be used.
+    /// The folder of the default workspace cannot be resolved.
     #[error("cannot use {} as a workspace: {reason}", path.display())]
     Repo {
         /// The folder that the daemon was to be started in.
         path: PathBuf,
-        /// Why it cannot be used.
+        /// The operating system's error, as text.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What the engine and the log say, as a client is told: the one place where inner errors become wire errors.
+//! Converts the errors of the engine, the log and the workspace into wire errors. No other module does.
 
 use std::io::ErrorKind;
 
@@ -8,7 +8,7 @@ use roost_rpc::{Fault, FaultCode};
 use roost_workspace::Error as WorkspaceError;
 use roost_workspace::git::GitKind;
 
-/// The engine's error as a fault.
+/// Converts an engine error, with the ids and limits that it carries.
 pub(crate) fn engine(error: EngineError) -> Fault {
     let code = match &error {
         EngineError::UnknownRuntime { id, known } => {
@@ -53,7 +53,7 @@ pub(crate) fn engine(error: EngineError) -> Fault {
     Fault::new(code, error)
 }
 
-/// A workspace's error as a fault.
+/// Converts a workspace error, with the path or the git operation that failed.
 pub(crate) fn workspace(error: WorkspaceError) -> Fault {
     let (code, path) = match &error {
         WorkspaceError::PathTraversal { path } => (FaultCode::PathTraversal, path),
@@ -90,18 +90,18 @@ pub(crate) fn workspace(error: WorkspaceError) -> Fault {
     Fault::new(code, &error).with("path", path)
 }
 
-/// The same where only the caller knows what was to be done, as with a name that is none.
+/// Like [`workspace`], for errors that do not know their git operation, such as that of an invalid branch name.
 pub(crate) fn during(operation: &'static str) -> impl Fn(WorkspaceError) -> Fault {
     move |error| workspace(error.during(operation))
 }
 
-/// Work that was handed to another thread did not come back.
+/// The fault for work on another thread that panicked; the details go to the daemon's log only.
 pub(crate) fn panicked(error: tokio::task::JoinError) -> Fault {
     tracing::error!(%error, "A client's call failed.");
     Fault::new(FaultCode::InternalError, "it failed in Roost; see the daemon's log")
 }
 
-/// The log's error as a fault.
+/// Converts a log error. Unexpected ones go to the daemon's log, because they may name paths of the host.
 pub(crate) fn log(error: LogError) -> Fault {
     match &error {
         LogError::Truncated { stream, resume_at } => {

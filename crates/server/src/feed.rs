@@ -1,4 +1,4 @@
-//! Following the log for a client: a position in it, and no queue.
+//! Feeds: each follows the log for one client. A feed is a position in the log, not a queue.
 
 mod cdev;
 mod normalized;
@@ -12,40 +12,40 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::cdev::notify::Naming;
 
-pub(crate) use cdev::{Selection, Wanted, is_named, truncated};
+pub(crate) use cdev::{NotificationFilter, Selection, is_named, truncated};
 pub(crate) use resume_point::ResumePoint;
 
 use roost_rpc::{EventFormat, Fault};
 
-use crate::tail::Watching;
+use crate::tail::TailHandle;
 
-/// What a cdev feed is told while it runs.
-pub(crate) enum Command {
-    /// Send what this session told after this place, up to where the feed is; then watch it.
+/// A request to a running cdev feed.
+pub(crate) enum FeedCommand {
+    /// Send the notifications of this session from `after` up to the feed's own position; then watch the session.
     Watch {
         session: String,
         workspace: Option<String>,
         after: Option<ResumePoint>,
-        /// Answered when it is watched and nothing will be missed, with the place that the feed has come to.
+        /// Gets the feed's position once the session is watched, so that nothing can be missed after it.
         done: oneshot::Sender<Result<Cursor, Fault>>,
     },
-    /// Send again what waits for an answer in this session.
+    /// Send the pending approvals and questions of this session again.
     Remind { session: String },
 }
 
-/// A running feed; ends when dropped.
+/// A running feed. Dropping it ends its task.
 pub(crate) struct Feed {
     task: AbortOnDropHandle<()>,
-    /// Absent for the log's own form, which has nothing to be told.
-    commands: Option<mpsc::Sender<Command>>,
-    /// The client did not ask for it.
+    /// Absent for the normalized format, which takes no commands.
+    commands: Option<mpsc::Sender<FeedCommand>>,
+    /// Whether the feed was started by `initialize`, unasked.
     is_default: bool,
-    /// How the agent's events are called in it.
+    /// Whether agent events are called `claude_*` or `agent_*`.
     naming: Naming,
 }
 
 impl Feed {
-    /// Ends it and waits until it has sent its last: one that is only dropped may be in the middle of sending.
+    /// Ends the feed and waits for its task: one that is only dropped may still be in the middle of sending.
     pub(crate) async fn end(self) {
         self.task.abort();
         // It was aborted, so it ends as such.
@@ -53,18 +53,18 @@ impl Feed {
     }
 }
 
-/// The feeds of a connection: one of each form at most.
+/// The feeds of a connection: at most one for each format.
 #[derive(Default)]
 pub(crate) struct Feeds {
     cdev: Option<Feed>,
     normalized: Option<Feed>,
-    /// Past sessions, of which the log tells nothing; they come in the form of the cdev protocol and end with it.
-    past: HashMap<String, Watching>,
+    /// Tails of sessions that only their runtimes keep, by session id. They use the cdev format and end with its feed.
+    past: HashMap<String, TailHandle>,
 }
 
 impl Feeds {
-    /// Starts to follow in a form and gives what it replaces, which the caller ends. Whoever asks for the log's own form
-    /// did not mean the cdev events that come unasked.
+    /// Adds a feed and returns those it replaces, which the caller ends. The normalized format also replaces the
+    /// default cdev feed, which the client did not ask for.
     #[must_use]
     pub(crate) fn put(&mut self, format: EventFormat, feed: Feed) -> Vec<Feed> {
         let replaced = match format {
@@ -80,7 +80,7 @@ impl Feeds {
         replaced.into_iter().flatten().collect()
     }
 
-    /// Takes out a form, or every one if none is named; the caller ends it.
+    /// Takes out the feed of a format, or all feeds; the caller ends them.
     #[must_use]
     pub(crate) fn remove(&mut self, format: Option<EventFormat>) -> Vec<Feed> {
         let cdev = if format != Some(EventFormat::Normalized) {
@@ -98,32 +98,32 @@ impl Feeds {
         *self = Self::default();
     }
 
-    /// The cdev feed's ear.
-    pub(crate) fn commands(&self) -> Option<mpsc::Sender<Command>> {
+    /// The sender of the cdev feed's commands; absent where the client has no cdev feed.
+    pub(crate) fn commands(&self) -> Option<mpsc::Sender<FeedCommand>> {
         self.cdev.as_ref().and_then(|feed| feed.commands.clone())
     }
 
-    /// How the agent's events are called; `None` where none are sent.
+    /// How agent events are named; `None` without a cdev feed.
     pub(crate) fn naming(&self) -> Option<Naming> {
         self.cdev.as_ref().map(|feed| feed.naming)
     }
 
-    /// Whether a past session is told of already.
+    /// Whether a past session is tailed already.
     pub(crate) fn has_tail(&self, session: &str) -> bool {
         self.past.contains_key(session)
     }
 
-    /// Tells of a past session.
-    pub(crate) fn add_tail(&mut self, session: &str, watching: Watching) {
+    /// Adds the tail of a past session.
+    pub(crate) fn add_tail(&mut self, session: &str, watching: TailHandle) {
         self.past.insert(session.into(), watching);
     }
 
-    /// Tells of a past session no more.
+    /// Stops the tail of a past session.
     pub(crate) fn stop_tail(&mut self, session: &str) {
         self.past.remove(session);
     }
 
-    /// Nothing is followed.
+    /// Whether the client follows the log in no format at all.
     pub(crate) fn is_empty(&self) -> bool {
         self.cdev.is_none() && self.normalized.is_none()
     }

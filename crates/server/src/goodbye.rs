@@ -1,27 +1,27 @@
-//! The last words to a client: written as long as the client takes them, because how long that is depends on how far
-//! behind it is.
+//! Writes the last messages to a client. It waits as long as the client reads, because that depends on how far behind
+//! the client is.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::time::{sleep, timeout};
 
-/// How long a client may take nothing before it gets no goodbye.
+/// A client that reads nothing for this long gets no goodbye.
 const STANDSTILL: Duration = Duration::from_secs(1);
-/// How long a goodbye may take in all: the daemon ends within five seconds, whoever listens.
+/// The most that a goodbye may take: the daemon ends within five seconds, whoever is connected.
 const MOST: Duration = Duration::from_secs(4);
 
-/// How much was written to a client.
+/// Counts the messages that a client took.
 #[derive(Default)]
-pub(crate) struct Progress(AtomicU64);
+pub(crate) struct WriteProgress(AtomicU64);
 
-impl Progress {
-    /// Something more was written.
+impl WriteProgress {
+    /// Counts one message that the socket took.
     pub(crate) fn step(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Runs the last words and the writing of them until they are done or no longer move.
+    /// Runs `last_words`, which sends and writes the last messages, until it ends or no progress is made.
     pub(crate) async fn drive(&self, last_words: impl Future) {
         let stands_still = async {
             let mut before = self.0.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Who may come in over TCP: names under which the machine may be addressed, pages that may call it, tokens.
+//! The middleware that admits requests over TCP: it checks the host name, the origin, the content type and the token.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -21,11 +21,11 @@ use crate::pace::{Pace, PacedBody};
 use crate::settings::Settings;
 use crate::uploads;
 
-/// The header in which a client names the protocol's version.
+/// The request header with the client's protocol version.
 const VERSION: &str = "x-cdev-protocol-version";
-/// What stands before the token among a WebSocket's protocols.
+/// The prefix of a token in `Sec-WebSocket-Protocol`, where a browser can put it.
 pub(crate) const BEARER_PROTOCOL: &str = "bearer.";
-/// The protocol that is agreed on with a client that sends its token in this way.
+/// The subprotocol that the server selects for such a client.
 pub(crate) const PROTOCOL: &str = "roost";
 
 /// Paths that need no token, and what they begin with.
@@ -34,12 +34,12 @@ const OPEN_BELOW: [&str; 2] = ["/api/pair/", "/api/auth/pairing/"];
 
 /// A request that was let in: who makes it, and the device that proved itself.
 #[derive(Clone)]
-pub(crate) struct Admitted {
+pub(crate) struct AdmittedRequest {
     pub(crate) caller: Caller,
     pub(crate) client: Option<Client>,
 }
 
-/// Lets a request in, or answers it.
+/// Admits a request and passes it on, or refuses it. Adds the CORS headers to the response.
 pub(crate) async fn guard(State(host): State<Arc<Host>>, mut request: Request, next: Next) -> Response {
     let origin = request.headers().get(header::ORIGIN).cloned();
     let mut response = match admit(&host, &request) {
@@ -70,7 +70,7 @@ pub(crate) async fn guard(State(host): State<Arc<Host>>, mut request: Request, n
     response
 }
 
-/// Answers a request whose body has to come at this pace.
+/// Passes a request on whose body must arrive at this pace.
 async fn pass(request: Request, pace: Pace, next: Next) -> Response {
     if request.body().is_end_stream() {
         return next.run(request).await;
@@ -84,9 +84,9 @@ async fn pass(request: Request, pace: Pace, next: Next) -> Response {
     response
 }
 
-fn admit(host: &Host, request: &Request<Body>) -> Result<Admitted, Box<Response>> {
+fn admit(host: &Host, request: &Request<Body>) -> Result<AdmittedRequest, Box<Response>> {
     let headers = request.headers();
-    let named = host_of(headers, request.uri());
+    let named = request_host(headers, request.uri());
     if !named.as_deref().is_some_and(|name| is_our_name(&host.settings, name)) {
         return Err(refuse(
             StatusCode::FORBIDDEN,
@@ -117,7 +117,7 @@ fn admit(host: &Host, request: &Request<Body>) -> Result<Admitted, Box<Response>
     let path = request.uri().path();
     if request.method() == Method::OPTIONS || is_open(path) || !host.settings.require_auth {
         let caller = Caller::new(Door::Http, Scope::Operate, None);
-        return Ok(Admitted { caller, client: None });
+        return Ok(AdmittedRequest { caller, client: None });
     }
     let unauthorized = || {
         let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
@@ -126,7 +126,7 @@ fn admit(host: &Host, request: &Request<Body>) -> Result<Admitted, Box<Response>
     let client =
         bearer(headers).and_then(|token| host.auth.devices.authenticate(token).ok()).ok_or_else(unauthorized)?;
     let device = Device { id: client.device_id.to_string(), name: client.name.clone() };
-    Ok(Admitted { caller: Caller::new(Door::Http, client.scope, Some(device)), client: Some(client) })
+    Ok(AdmittedRequest { caller: Caller::new(Door::Http, client.scope, Some(device)), client: Some(client) })
 }
 
 fn refuse(status: StatusCode, why: &str) -> Box<Response> {
@@ -165,8 +165,8 @@ fn has_no_body(headers: &HeaderMap) -> bool {
         && !headers.contains_key(header::CONTENT_TYPE)
 }
 
-/// The name under which the machine is addressed, without its port.
-fn host_of(headers: &HeaderMap, uri: &Uri) -> Option<String> {
+/// The host that the request addresses, in lower case and without its port.
+fn request_host(headers: &HeaderMap, uri: &Uri) -> Option<String> {
     let named = headers
         .get(header::HOST)
         .and_then(|value| value.to_str().ok())
@@ -183,7 +183,7 @@ fn without_port(authority: &str) -> &str {
 
 /// Names can be made to point here by anybody; addresses cannot, so only names are checked against the list.
 fn is_our_name(settings: &Settings, name: &str) -> bool {
-    let external = settings.tcp.as_ref().and_then(|tcp| tcp.external_url.as_deref()).and_then(host_of_url);
+    let external = settings.tcp.as_ref().and_then(|tcp| tcp.external_url.as_deref()).and_then(url_host);
     is_local_name(name)
         || name.parse::<IpAddr>().is_ok()
         || external.as_deref() == Some(name)
@@ -197,22 +197,22 @@ fn is_local_name(name: &str) -> bool {
 /// A page may call if it comes from this machine, from where it calls, or from the list.
 fn is_our_origin(settings: &Settings, origin: &str, named: Option<&str>) -> bool {
     let listed = settings.allowed_origins.iter().any(|allowed| match allowed.strip_prefix("*.") {
-        Some(_) => host_of_url(origin).is_some_and(|host| matches(allowed, &host)),
+        Some(_) => url_host(origin).is_some_and(|host| matches(allowed, &host)),
         None => allowed.eq_ignore_ascii_case(origin),
     });
-    let host = host_of_url(origin);
+    let host = url_host(origin);
     let same = host.is_some() && host.as_deref() == named;
     listed || host.as_deref().is_some_and(|host| is_local_name(host) || same && is_our_name(settings, host))
 }
 
-fn host_of_url(url: &str) -> Option<String> {
+fn url_host(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     let is_web = ["http", "https", "ws", "wss"].contains(&scheme.to_lowercase().as_str());
     let authority = rest.split(['/', '?', '#']).next().filter(|authority| !authority.is_empty())?;
     is_web.then(|| without_port(authority).to_lowercase())
 }
 
-/// Exact, or below the domain of `*.domain`.
+/// Whether the name equals the allowed one, or lies below the domain of `*.domain`.
 fn matches(allowed: &str, name: &str) -> bool {
     match allowed.strip_prefix("*.") {
         Some(domain) => name.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.')),

@@ -1,4 +1,5 @@
-//! What calls and connections share, by subject. A handler that needs one subject takes just that: see `subjects!`.
+//! The state that calls and connections share, by subject. A handler that needs one subject takes just that: see
+//! `subjects!`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use roost_rpc::Fault;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::agents::Refusals;
+use crate::agents::RefusalThrottle;
 use crate::auth::Auth;
 use crate::background_runtime::BackgroundRuntime;
 use crate::call_order::CallQueues;
@@ -21,28 +22,28 @@ use crate::discoveries::Discoveries;
 use crate::dispatch::Context;
 use crate::fault;
 use crate::limits::RateLimits;
-use crate::live::Live;
-use crate::long_work::LongWork;
+use crate::live_workspaces::LiveWorkspaces;
 use crate::metrics::RunningTasks;
 use crate::notification_cache::NotificationCache;
 use crate::presence::Presence;
+use crate::running_operations::RunningOperations;
 use crate::settings::Settings;
 use crate::tail::Tails;
 use crate::workspaces::Workspaces;
 
-/// What the composition root gives to the door.
+/// What the composition root passes to the server.
 pub struct Parts {
     /// Runs the sessions; handlers send their commands to it.
     pub engine: Arc<Engine>,
-    /// Tells what happens.
+    /// The event log, which feeds follow and handlers read.
     pub log: Arc<dyn Log>,
-    /// The state directory.
+    /// The state directory: the local secret, the certificate and the index snapshots are kept there.
     pub state: PathBuf,
-    /// Roost's version, which clients are told when they connect.
+    /// Roost's version, which clients get from `initialize`.
     pub version: String,
 }
 
-/// What calls and connections share.
+/// The state that all calls and connections share.
 pub(crate) struct Host {
     pub(crate) settings: Settings,
     pub(crate) sessions: Sessions,
@@ -59,7 +60,7 @@ pub(crate) struct Host {
 pub(crate) struct Sessions {
     pub(crate) engine: Arc<Engine>,
     pub(crate) log: Arc<dyn Log>,
-    /// The past sessions that are watched.
+    /// Tails of past sessions that somebody watches.
     pub(crate) tails: Tails,
 }
 
@@ -72,47 +73,47 @@ impl Sessions {
 
 /// The folders of workspaces: what git does in them, what changes in them, and where more of them are.
 pub(crate) struct Repositories {
-    /// Whose turn it is to change each workspace's repository, whichever client asked for it.
+    /// One queue for each workspace: changes to its repository run one at a time, whichever client asked.
     pub(crate) queues: CallQueues,
-    /// What git does now, and how it is ended.
-    pub(crate) long_work: LongWork,
-    /// The workspaces that somebody follows or searches.
-    pub(crate) live: Live,
+    /// The git operations that run, so that `git/cancel` can end them.
+    pub(crate) running_operations: RunningOperations,
+    /// Indexes and live events of the workspaces that somebody follows or searches.
+    pub(crate) live: LiveWorkspaces,
     pub(crate) discoveries: Arc<Discoveries>,
 }
 
-/// What feeds send to watchers, and the threads that they run on.
+/// What feeds need: the shared notification cache, and the runtime that they run on.
 pub(crate) struct Delivery {
     pub(crate) notifications: NotificationCache,
     pub(crate) background: BackgroundRuntime,
 }
 
-/// How often clients may call, and how often an agent's refusals are told.
+/// The rate limits of clients, and of reports about refused agents.
 pub(crate) struct Throttles {
     pub(crate) rates: RateLimits,
-    pub(crate) refusals: Refusals,
+    pub(crate) refusals: RefusalThrottle,
 }
 
 /// This run of the daemon, from its start to its end.
 pub(crate) struct Daemon {
     pub(crate) version: String,
-    /// This run's id, as clients know it.
+    /// The id of this run, random at each start; clients get it as a `session_id`.
     pub(crate) instance: String,
     started: Instant,
     pub(crate) running_tasks: RunningTasks,
-    /// Heartbeats so far, over all connections.
+    /// Counts the heartbeats over all connections.
     heartbeats: AtomicU64,
     /// Cancelled when somebody asked the daemon to stop.
     pub(crate) stop_asked: CancellationToken,
-    /// Cancelled when the door closes.
+    /// Cancelled when the server stops; every connection's token is a child of it.
     pub(crate) closing: CancellationToken,
-    /// Every connection and every accepted call.
+    /// Every connection and every accepted call, which the server waits for when it stops.
     pub(crate) tasks: TaskTracker,
 }
 
 impl Daemon {
-    /// Runs something that the door waits for when it closes. Every such task is of one kind, a boxed future, because
-    /// tokio compiles a thousand lines per kind.
+    /// Spawns a task that the server waits for when it stops. Every such task is a boxed future, because tokio compiles
+    /// a thousand lines for each kind.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         let work: BoxFuture<'static, ()> = Box::pin(work);
         self.tasks.spawn(work);
@@ -137,14 +138,14 @@ impl Host {
     ) -> Self {
         let closing = CancellationToken::new();
         Self {
-            throttles: Throttles { rates: RateLimits::new(&settings.limits), refusals: Refusals::default() },
+            throttles: Throttles { rates: RateLimits::new(&settings.limits), refusals: RefusalThrottle::default() },
             settings,
             sessions: Sessions { engine: parts.engine, log: parts.log, tails: Tails::default() },
             workspaces,
             repositories: Repositories {
                 queues: CallQueues::default(),
-                long_work: LongWork::new(closing.clone()),
-                live: Live::new(parts.state),
+                running_operations: RunningOperations::new(closing.clone()),
+                live: LiveWorkspaces::new(parts.state),
                 discoveries: Arc::default(),
             },
             presence: Presence::default(),

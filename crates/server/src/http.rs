@@ -16,17 +16,17 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::SizeAbove;
 
 use crate::caller::{Caller, Door};
-use crate::connection::{bounded, together};
 use crate::connection_limit::ConnectionSlot;
 use crate::dispatch::{Context, PreparedCall, dispatch};
-use crate::guard::{Admitted, PROTOCOL, guard};
+use crate::guard::{AdmittedRequest, PROTOCOL, guard};
 use crate::host::Host;
 use crate::message_budget::Meter;
+use crate::response_frame::{bounded, encode_batch};
 use crate::{metrics, raw, rest, uploads, ws};
 
 /// Bytes of a socket's buffers; a thousand watchers must be cheap.
 const BUFFER: usize = 8 << 10;
-/// Smaller answers are not worth compressing.
+/// Responses smaller than this, in bytes, are not compressed.
 const COMPRESSED: u64 = 1 << 10;
 
 /// Everything that is served over TCP.
@@ -64,20 +64,20 @@ async fn discover(State(host): State<Arc<Host>>) -> Response {
 
 async fn upgrade(
     State(host): State<Arc<Host>>,
-    Extension(admitted): Extension<Admitted>,
+    Extension(admitted): Extension<AdmittedRequest>,
     Extension(slot): Extension<Arc<ConnectionSlot>>,
     Extension(meter): Extension<Arc<Meter>>,
     socket: WebSocketUpgrade,
 ) -> Response {
-    let Admitted { caller, client } = admitted;
+    let AdmittedRequest { caller, client } = admitted;
     let most = host.settings.limits.sockets_per_token as usize;
-    let seat = match &caller.device {
-        Some(device) if most > 0 => match host.presence.seat(&device.id, most) {
+    let permit = match &caller.device {
+        Some(device) if most > 0 => match host.presence.reserve_socket(&device.id, most) {
             None => {
                 let why = format!("this device has {most} open sockets, which is the limit; close one first");
                 return (StatusCode::TOO_MANY_REQUESTS, Json(json!({ "error": why }))).into_response();
             }
-            seat => seat,
+            permit => permit,
         },
         _ => None,
     };
@@ -93,13 +93,13 @@ async fn upgrade(
             let tasks = host.daemon.tasks.clone();
             tasks.track_future(async move {
                 ws::serve(socket, host, caller, client, &meter).await;
-                drop((seat, slot));
+                drop((permit, slot));
             })
         })
 }
 
 /// JSON-RPC over HTTP: one request or a batch, answered in one response.
-async fn call(State(host): State<Arc<Host>>, Extension(admitted): Extension<Admitted>, body: Bytes) -> Response {
+async fn call(State(host): State<Arc<Host>>, Extension(admitted): Extension<AdmittedRequest>, body: Bytes) -> Response {
     let caller = admitted.caller;
     match Incoming::read(&body) {
         Err(refused) | Ok(Incoming::One(Err(refused))) => answer(StatusCode::BAD_REQUEST, refused.encode()),
@@ -122,7 +122,7 @@ async fn call(State(host): State<Arc<Host>>, Extension(admitted): Extension<Admi
                     Err(refused) => Some(*refused),
                 }
             });
-            match together(futures::future::join_all(running).await.into_iter().flatten()) {
+            match encode_batch(futures::future::join_all(running).await.into_iter().flatten()) {
                 Some(batch) => answer(StatusCode::OK, batch),
                 None => StatusCode::NO_CONTENT.into_response(),
             }
@@ -150,7 +150,7 @@ fn answer(status: StatusCode, body: String) -> Response {
     (status, [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response()
 }
 
-/// The answer to one call too many.
+/// The response 429 with `Retry-After`, for a call beyond the rate limit.
 pub(crate) fn limited(fault: &Fault, body: String) -> Response {
     let seconds = fault.data.get("retry_after").and_then(serde_json::Value::as_u64).unwrap_or(1);
     let mut headers = HeaderMap::new();

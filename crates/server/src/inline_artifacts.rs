@@ -1,4 +1,4 @@
-//! Texts that were too big for their event, put back into it for clients that show them.
+//! Puts texts back into their events that the log stores as artifacts because they are big.
 
 use std::borrow::Cow;
 
@@ -8,28 +8,30 @@ use roost_model::event::{EventBody, NormalizedEvent};
 use roost_model::ids::ArtifactId;
 use roost_model::payload::TaskStartedPayload;
 
-/// The kind of an artifact that is a text.
+/// The media type of an artifact that holds a text.
 const TEXT: &str = "text/plain";
 
-/// The event with its texts in it. One whose artifact is gone keeps the reference.
+/// The event with its texts inline. A block whose artifact is gone keeps the reference.
 pub(crate) async fn inline_texts<'a>(artifacts: &Artifacts, event: &'a NormalizedEvent) -> Cow<'a, NormalizedEvent> {
     let mut event = Cow::Borrowed(event);
     match &event.body {
-        EventBody::ModelOutputCompleted(output) if output.content.iter().any(|block| answer(block).is_some()) => {}
-        EventBody::TaskStarted(started) if texts(started).any(|block| said(block).is_some()) => {}
+        EventBody::ModelOutputCompleted(output)
+            if output.content.iter().any(|block| assistant_text_ref(block).is_some()) => {}
+        EventBody::TaskStarted(started)
+            if transcript_blocks(started).any(|block| transcript_text_ref(block).is_some()) => {}
         _ => return event,
     }
     match &mut event.to_mut().body {
         EventBody::ModelOutputCompleted(output) => {
             for block in &mut output.content {
-                if let Some(text) = fetch(artifacts, answer(block)).await {
+                if let Some(text) = fetch(artifacts, assistant_text_ref(block)).await {
                     *block = AssistantContentBlock::Text { text };
                 }
             }
         }
         EventBody::TaskStarted(started) => {
             for block in started.messages.iter_mut().flat_map(|message| &mut message.content) {
-                if let Some(text) = fetch(artifacts, said(block)).await {
+                if let Some(text) = fetch(artifacts, transcript_text_ref(block)).await {
                     *block = TranscriptContentBlock::Text { text };
                 }
             }
@@ -39,12 +41,12 @@ pub(crate) async fn inline_texts<'a>(artifacts: &Artifacts, event: &'a Normalize
     event
 }
 
-fn texts(started: &TaskStartedPayload) -> impl Iterator<Item = &TranscriptContentBlock> {
+fn transcript_blocks(started: &TaskStartedPayload) -> impl Iterator<Item = &TranscriptContentBlock> {
     started.messages.iter().flat_map(|message| &message.content)
 }
 
-/// The text that stands elsewhere, of an agent.
-fn answer(block: &AssistantContentBlock) -> Option<&ArtifactId> {
+/// The artifact that holds the text of an agent's block, if one does.
+fn assistant_text_ref(block: &AssistantContentBlock) -> Option<&ArtifactId> {
     match block {
         AssistantContentBlock::ArtifactRef { artifact_id, content_type: Some(kind), .. } if kind == TEXT => {
             Some(artifact_id)
@@ -53,8 +55,8 @@ fn answer(block: &AssistantContentBlock) -> Option<&ArtifactId> {
     }
 }
 
-/// The text that stands elsewhere, of a person.
-fn said(block: &TranscriptContentBlock) -> Option<&ArtifactId> {
+/// The artifact that holds the text of a prompt's block, if one does.
+fn transcript_text_ref(block: &TranscriptContentBlock) -> Option<&ArtifactId> {
     match block {
         TranscriptContentBlock::ArtifactRef { artifact_id, content_type: Some(kind), .. } if kind == TEXT => {
             Some(artifact_id)

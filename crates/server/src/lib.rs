@@ -1,16 +1,18 @@
-//! The door: JSON-RPC over WebSocket, HTTP and the local socket, pairing and tokens, events.
+//! The server ("the door"): JSON-RPC over WebSocket, HTTP and the local socket, pairing and tokens, events.
 //!
-//! Every door leads to the same table of methods: a handler parses, calls the engine or the log, and shapes the answer.
+//! Every transport leads to the same table of methods: a handler parses, calls the engine or the log, and shapes the
+//! answer.
 //!
 //! Decisions:
 //! * **A connection is tasks and a position in the log, not a queue.** Replies wait for room and are never lost; a feed
-//!   that cannot write waits at its cursor. A client that reads nothing for 15 s is let go and resumes by cursor.
+//!   that cannot write waits at its cursor. A client that reads nothing for 15 s is disconnected and resumes by cursor.
 //! * **`shutdown` ends the connection, `daemon/stop` the daemon.** No remote client can end the daemon.
 //! * **An answer that comes too late is -32603**, because that is where real clients look for it.
 //! * **Agents go first.** The log is followed for watchers by threads of low priority (`background_runtime`).
-//! * **Encode once.** What an event tells is made once and shared by all who follow (`notification_cache`).
-//! * **Locality is not trust.** The local socket is the user's own; over TCP only a token, or the local secret together
-//!   with a loopback peer, means anything.
+//! * **Encode once.** The notifications of an event are encoded once and shared by all followers
+//!   (`notification_cache`).
+//! * **Locality is not trust.** The local socket is the user's own. Over TCP only a token counts, or the local secret
+//!   together with a loopback peer.
 
 mod agents;
 pub mod auth;
@@ -26,6 +28,7 @@ mod dispatch;
 mod error;
 mod fault;
 mod feed;
+mod folder_policy;
 mod goodbye;
 mod guard;
 mod handlers;
@@ -33,18 +36,19 @@ mod host;
 mod http;
 mod inline_artifacts;
 mod limits;
-mod live;
+mod live_workspaces;
 mod local;
-mod long_work;
 mod message_budget;
 mod metrics;
 mod notification_cache;
 mod pace;
 mod parameters;
-mod places;
+mod parse_params;
 mod presence;
 mod raw;
+mod response_frame;
 mod rest;
+mod running_operations;
 mod searches;
 mod server;
 mod settings;

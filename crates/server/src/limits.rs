@@ -1,4 +1,4 @@
-//! How often a client may call.
+//! Rate limits: how often each client may call, by the cost of the method.
 
 use std::num::NonZeroU32;
 
@@ -9,12 +9,12 @@ use roost_rpc::{Cost, Fault, FaultCode};
 use crate::caller::{Caller, Door};
 use crate::settings::Limits;
 
-/// Accounts beyond which those that have rested are forgotten.
+/// Accounts beyond which idle ones are forgotten.
 const ACCOUNTS: usize = 1024;
 
 type Limiter = DefaultKeyedRateLimiter<String>;
 
-/// The limits with what each client has used up.
+/// One limiter per kind of call, each keyed by account; absent where the limit is 0.
 pub(crate) struct RateLimits {
     clock: DefaultClock,
     reads: Option<Limiter>,
@@ -50,7 +50,7 @@ impl RateLimits {
         }
     }
 
-    /// Counts a picture that a client sends.
+    /// Counts an upload; refuses one too many and says when to try again.
     pub(crate) fn count_upload(&self, caller: &Caller) -> Result<(), Fault> {
         self.check(self.uploads.as_ref(), caller, "uploads")
     }

@@ -14,10 +14,10 @@ use tokio_util::codec::{AnyDelimiterCodec, AnyDelimiterCodecError, Decoder, Fram
 
 use crate::agents;
 use crate::connection::{Connection, Outgoing};
-use crate::goodbye::Progress;
+use crate::goodbye::WriteProgress;
 use crate::host::Host;
 
-/// Serves a local client until it or the door is gone.
+/// Serves a local client until it is gone or the server stops.
 pub(crate) async fn serve(stream: UnixStream, host: Arc<Host>) {
     // The directory keeps others out; this is the second lock on the same door.
     let is_ours = stream.peer_cred().is_ok_and(|peer| peer.uid() == rustix::process::getuid().as_raw());
@@ -28,7 +28,7 @@ pub(crate) async fn serve(stream: UnixStream, host: Arc<Host>) {
     let caller = agents::caller(&host.sessions.engine, &stream).await;
     let (connection, outgoing) = Connection::open(&host, caller);
     let (reader, writer) = stream.into_split();
-    let progress = Progress::default();
+    let progress = WriteProgress::default();
     let mut writing = pin!(write(writer, outgoing, &progress));
     let closing = tokio::select! {
         () = read(reader, &connection, &host) => false,
@@ -37,7 +37,7 @@ pub(crate) async fn serve(stream: UnixStream, host: Arc<Host>) {
     };
     if closing {
         let last_words = async {
-            connection.tell_the_end(&host).await;
+            connection.notify_shutdown(&host).await;
             connection.say_goodbye(0, "").await;
         };
         // Written meanwhile, because there may be no room for them yet.
@@ -49,12 +49,12 @@ pub(crate) async fn serve(stream: UnixStream, host: Arc<Host>) {
 async fn read(reader: OwnedReadHalf, connection: &Arc<Connection>, host: &Arc<Host>) {
     let max = host.settings.limits.max_frame_bytes;
     let codec = AnyDelimiterCodec::new_with_max_length(b"\n".to_vec(), Vec::new(), max);
-    let mut lines = FramedRead::new(reader, Lines(codec));
+    let mut lines = FramedRead::new(reader, LineDecoder(codec));
     while let Some(Ok(line)) = lines.next().await {
         match line {
-            Line::Whole(line) if line.iter().all(u8::is_ascii_whitespace) => {}
-            Line::Whole(line) => connection.receive(host, &line).await,
-            Line::TooLong => {
+            IncomingLine::Complete(line) if line.iter().all(u8::is_ascii_whitespace) => {}
+            IncomingLine::Complete(line) => connection.receive(host, &line).await,
+            IncomingLine::TooLong => {
                 let fault = Fault::new(FaultCode::InvalidRequest, format_args!("a message has {max} bytes at most"));
                 connection.send(Response::error(Id::NULL, fault).encode().into()).await;
             }
@@ -62,30 +62,31 @@ async fn read(reader: OwnedReadHalf, connection: &Arc<Connection>, host: &Arc<Ho
     }
 }
 
-/// What stands between two line ends.
-enum Line {
-    Whole(Bytes),
-    /// More than a message may have; the rest of it is passed over.
+/// One line of input, or the fact that it was too long.
+enum IncomingLine {
+    Complete(Bytes),
+    /// The line is longer than a message may be; the decoder skips the rest of it.
     TooLong,
 }
 
-/// Lines of which one that is too long is no error, because a stream of frames ends with the first error.
-struct Lines(AnyDelimiterCodec);
+/// Splits the input into lines. A line that is too long is an item, not an error, because `FramedRead` ends with the
+/// first error.
+struct LineDecoder(AnyDelimiterCodec);
 
-impl Decoder for Lines {
-    type Item = Line;
+impl Decoder for LineDecoder {
+    type Item = IncomingLine;
     type Error = std::io::Error;
 
-    fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Line>, std::io::Error> {
+    fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<IncomingLine>, std::io::Error> {
         match self.0.decode(buffer) {
-            Ok(line) => Ok(line.map(Line::Whole)),
-            Err(AnyDelimiterCodecError::MaxChunkLengthExceeded) => Ok(Some(Line::TooLong)),
+            Ok(line) => Ok(line.map(IncomingLine::Complete)),
+            Err(AnyDelimiterCodecError::MaxChunkLengthExceeded) => Ok(Some(IncomingLine::TooLong)),
             Err(AnyDelimiterCodecError::Io(error)) => Err(error),
         }
     }
 }
 
-async fn write(writer: OwnedWriteHalf, mut outgoing: mpsc::Receiver<Outgoing>, progress: &Progress) {
+async fn write(writer: OwnedWriteHalf, mut outgoing: mpsc::Receiver<Outgoing>, progress: &WriteProgress) {
     let mut writer = BufWriter::new(writer);
     while let Some(next) = outgoing.recv().await {
         let mut next = Some(next);

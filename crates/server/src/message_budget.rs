@@ -25,15 +25,15 @@ const CONTROL_HEADER: usize = 6;
 
 /// Why a connection is closed in the middle of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cut {
+pub(crate) enum CutReason {
     NoRoom,
     TooSlow,
 }
 
-impl Cut {
+impl CutReason {
     pub(crate) const ALL: [Self; 2] = [Self::NoRoom, Self::TooSlow];
 
-    /// What the client is told.
+    /// The reason in the close frame.
     pub(crate) fn reason(self) -> &'static str {
         match self {
             Self::NoRoom => "unfinished messages of all clients take too much memory; try again",
@@ -42,8 +42,8 @@ impl Cut {
     }
 }
 
-impl From<Cut> for io::Error {
-    fn from(cut: Cut) -> Self {
+impl From<CutReason> for io::Error {
+    fn from(cut: CutReason) -> Self {
         Self::other(cut.reason())
     }
 }
@@ -65,21 +65,21 @@ impl MessageBudget {
         Self { free: Arc::new(Semaphore::new(bytes)), pace: Pace::steady(limits.request_time) }
     }
 
-    /// What a new connection's bytes are counted with; they are from [`Meter::start`] on.
+    /// A meter for a new connection; it counts from [`Meter::start`] on.
     pub(crate) fn meter(&self) -> Arc<Meter> {
-        Arc::new(Meter { budget: self.clone(), held: Mutex::default() })
+        Arc::new(Meter { budget: self.clone(), unfinished: Mutex::default() })
     }
 }
 
 /// Counts the bytes of one connection's unfinished message.
 pub(crate) struct Meter {
     budget: MessageBudget,
-    held: Mutex<Option<Held>>,
+    unfinished: Mutex<Option<UnfinishedMessage>>,
 }
 
-/// What an unfinished message takes.
+/// The bytes of a message that has not arrived completely, and its part of the budget.
 #[derive(Default)]
-struct Held {
+struct UnfinishedMessage {
     bytes: usize,
     of_budget: Option<OwnedSemaphorePermit>,
     /// When it began to take from the budget.
@@ -89,71 +89,74 @@ struct Held {
 impl Meter {
     /// Begins to count: the connection is a WebSocket now.
     pub(crate) fn start(&self) {
-        *self.lock() = Some(Held::default());
+        *self.lock() = Some(UnfinishedMessage::default());
     }
 
-    /// A whole message has been dealt with.
+    /// A complete message was handled, so its part of the budget is free again.
     pub(crate) fn finish_message(&self) {
-        if let Some(held) = &mut *self.lock() {
-            *held = Held::default();
+        if let Some(unfinished) = &mut *self.lock() {
+            *unfinished = UnfinishedMessage::default();
         }
     }
 
-    /// A control frame has been dealt with, perhaps in the middle of a message, which goes on.
+    /// A control frame was handled, perhaps in the middle of a message; only its own bytes are free again.
     pub(crate) fn finish_control(&self, payload: usize) {
-        if let Some(held) = &mut *self.lock() {
-            held.bytes = held.bytes.saturating_sub(payload + CONTROL_HEADER);
+        if let Some(unfinished) = &mut *self.lock() {
+            unfinished.bytes = unfinished.bytes.saturating_sub(payload + CONTROL_HEADER);
         }
     }
 
-    /// Counts bytes that arrived; when the rest of the message has to be there, if it takes from the budget.
-    fn count(&self, bytes: usize) -> Result<Option<Instant>, Cut> {
-        let mut held = self.lock();
-        let Some(held) = &mut *held else { return Ok(None) };
-        held.bytes += bytes;
-        let taken = held.of_budget.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-        let Some(more) = held.bytes.checked_sub(ALLOWANCE + taken).filter(|more| *more > 0) else { return Ok(None) };
-        let more = u32::try_from(more).map_err(|_| Cut::NoRoom)?;
-        let more = self.budget.free.clone().try_acquire_many_owned(more).map_err(|_| Cut::NoRoom)?;
-        match &mut held.of_budget {
+    /// Counts bytes that arrived. Returns the deadline for the rest of the message if these bytes came out of the
+    /// budget.
+    fn count(&self, bytes: usize) -> Result<Option<Instant>, CutReason> {
+        let mut unfinished = self.lock();
+        let Some(unfinished) = &mut *unfinished else { return Ok(None) };
+        unfinished.bytes += bytes;
+        let taken = unfinished.of_budget.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let Some(more) = unfinished.bytes.checked_sub(ALLOWANCE + taken).filter(|more| *more > 0) else {
+            return Ok(None);
+        };
+        let more = u32::try_from(more).map_err(|_| CutReason::NoRoom)?;
+        let more = self.budget.free.clone().try_acquire_many_owned(more).map_err(|_| CutReason::NoRoom)?;
+        match &mut unfinished.of_budget {
             Some(permit) => permit.merge(more),
             none => *none = Some(more),
         }
-        let since = *held.since.get_or_insert_with(Instant::now);
-        Ok(Some(self.budget.pace.deadline(since, held.bytes - ALLOWANCE)))
+        let since = *unfinished.since.get_or_insert_with(Instant::now);
+        Ok(Some(self.budget.pace.deadline(since, unfinished.bytes - ALLOWANCE)))
     }
 
     fn is_taking(&self) -> bool {
-        self.lock().as_ref().is_some_and(|held| held.of_budget.is_some())
+        self.lock().as_ref().is_some_and(|unfinished| unfinished.of_budget.is_some())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Held>> {
+    fn lock(&self) -> MutexGuard<'_, Option<UnfinishedMessage>> {
         // Each change is whole before anything can panic.
-        self.held.lock()
+        self.unfinished.lock()
     }
 }
 
-/// A connection whose incoming bytes are counted.
-pub(crate) struct Metered<S> {
+/// A stream whose incoming bytes are counted by a [`Meter`].
+pub(crate) struct MeteredStream<S> {
     stream: S,
     meter: Arc<Meter>,
     /// When an unfinished message is cut; only looked at while it takes from the budget.
     deadline: Pin<Box<Sleep>>,
 }
 
-impl<S> Metered<S> {
+impl<S> MeteredStream<S> {
     pub(crate) fn new(stream: S, meter: Arc<Meter>) -> Self {
         Self { stream, meter, deadline: Box::pin(sleep_until(Instant::now() + Duration::from_secs(1))) }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for MeteredStream<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
         if read.is_pending() && self.meter.is_taking() {
             ready!(self.deadline.as_mut().poll(cx));
-            return Poll::Ready(Err(Cut::TooSlow.into()));
+            return Poll::Ready(Err(CutReason::TooSlow.into()));
         }
         ready!(read)?;
         let counted = self.meter.count(buffer.filled().len() - before)?;
@@ -164,7 +167,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for MeteredStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }

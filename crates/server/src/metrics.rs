@@ -1,4 +1,4 @@
-//! What Prometheus can ask for: names here, values from the log as it is followed.
+//! Metrics for Prometheus. The values come from following the log.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,12 +26,12 @@ const PENDING: &str = "roost_pending_requests";
 
 const BUCKETS: [f64; 9] = [0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0];
 
-/// Tasks that run now, as the followed log tells.
+/// The number of running tasks, kept up to date by [`count`].
 #[derive(Default)]
 pub(crate) struct RunningTasks(AtomicUsize);
 
 impl RunningTasks {
-    /// Whether any task runs.
+    /// Whether any task runs now, as heartbeats report it.
     pub(crate) fn is_busy(&self) -> bool {
         self.0.load(Ordering::Relaxed) > 0
     }
@@ -48,7 +48,7 @@ fn recorder() -> Option<&'static PrometheusHandle> {
     HANDLE.get_or_init(install).as_ref()
 }
 
-/// Everything in the form that Prometheus reads.
+/// All metrics in Prometheus' text format.
 pub(crate) async fn render(host: &Host) -> String {
     metrics::gauge!(CLIENTS).set(host.presence.count() as f64);
     if let Ok(pending) = host.sessions.log.pending(None).await {
@@ -61,7 +61,7 @@ pub(crate) async fn render(host: &Host) -> String {
     recorder().map(PrometheusHandle::render).unwrap_or_default()
 }
 
-/// Follows the log and counts, until it ends.
+/// Follows the log and updates the metrics, until the log or the server ends.
 pub(crate) async fn count(host: Arc<Host>) {
     recorder();
     let types = [Type::TaskStarted, Type::TaskCompleted, Type::TaskFailed, Type::TaskStopped, Type::ToolCallCompleted];

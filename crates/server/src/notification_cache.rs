@@ -1,4 +1,4 @@
-//! What log events look like to cdev clients, made once for all who follow.
+//! Caches the notifications of log events, so that each event is projected and encoded once for all followers.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -9,49 +9,50 @@ use parking_lot::Mutex;
 use roost_log::{Cursor, Entry, Log};
 use roost_model::ids::SessionId;
 
-use crate::cdev::notify::{self, About, Audience, Naming, Notification};
+use crate::cdev::notify::{self, Audience, Naming, Notification, SessionContext};
 use crate::host::Host;
 use crate::inline_artifacts::inline_texts;
 use crate::workspaces::is_host;
 
-/// Events whose notifications are kept for the next reader.
+/// How many events are cached, for each naming.
 const EVENTS: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
-/// Sessions whose constants are kept.
+/// How many sessions' constants are cached.
 const SESSIONS: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
-/// What of a session never changes, as notifications need it.
+/// The facts of a session that never change and that notifications need.
 #[derive(Debug, Default)]
-pub(crate) struct Constant {
+pub(crate) struct SessionConstants {
     pub(crate) workspace_id: Option<String>,
     pub(crate) agent_type: String,
     pub(crate) cwd: String,
 }
 
-impl Constant {
-    pub(crate) fn about(&self) -> About<'_> {
-        About { workspace_id: self.workspace_id.as_deref(), agent_type: &self.agent_type, cwd: &self.cwd }
+impl SessionConstants {
+    pub(crate) fn context(&self) -> SessionContext<'_> {
+        SessionContext { workspace_id: self.workspace_id.as_deref(), agent_type: &self.agent_type, cwd: &self.cwd }
     }
 }
 
-/// One notification, encoded.
+/// One notification as the text that every follower is sent.
 #[derive(Clone)]
-pub(crate) struct Note {
+pub(crate) struct EncodedNotification {
     pub(crate) event: &'static str,
     pub(crate) audience: Audience,
     pub(crate) text: Utf8Bytes,
 }
 
-/// What one event tells.
-pub(crate) struct Projected {
+/// One log event as cdev clients get it: its notifications, in the order in which they are sent.
+pub(crate) struct ProjectedEvent {
     pub(crate) session: SessionId,
-    pub(crate) constant: Arc<Constant>,
-    pub(crate) notes: Vec<Note>,
+    pub(crate) constant: Arc<SessionConstants>,
+    pub(crate) notifications: Vec<EncodedNotification>,
 }
 
-/// The notifications of recent events and the constants of recent sessions; what was not used for longest goes first.
+/// Two LRU caches: the notifications of events, and the constants of sessions. Entries never change, so nothing is
+/// invalidated.
 pub(crate) struct NotificationCache {
-    projected: Mutex<LruCache<(Cursor, Naming), Arc<Projected>>>,
-    constants: Mutex<LruCache<SessionId, Arc<Constant>>>,
+    projected: Mutex<LruCache<(Cursor, Naming), Arc<ProjectedEvent>>>,
+    constants: Mutex<LruCache<SessionId, Arc<SessionConstants>>>,
 }
 
 impl Default for NotificationCache {
@@ -61,13 +62,13 @@ impl Default for NotificationCache {
 }
 
 impl NotificationCache {
-    /// What this event tells, encoded.
+    /// The encoded notifications of this event.
     pub(crate) async fn project(
         &self,
         host: &Host,
         entry: Entry<'_>,
         naming: Naming,
-    ) -> roost_log::Result<Arc<Projected>> {
+    ) -> roost_log::Result<Arc<ProjectedEvent>> {
         let key = (entry.cursor(), naming);
         if let Some(known) = self.projected.lock().get(&key) {
             return Ok(known.clone());
@@ -75,32 +76,43 @@ impl NotificationCache {
         let event = inline_texts(host.sessions.engine.artifacts(), entry.event()?).await;
         let session = event.trace.session_id.clone();
         let constant = if is_host(entry.stream()) {
-            let workspace_id = notify::workspace_of(&event.body).map(ToOwned::to_owned);
-            Arc::new(Constant { workspace_id, ..Constant::default() })
+            let workspace_id = notify::host_event_workspace(&event.body).map(ToOwned::to_owned);
+            Arc::new(SessionConstants { workspace_id, ..SessionConstants::default() })
         } else {
-            self.constant(&*host.sessions.log, &session).await?
+            self.session_constants(&*host.sessions.log, &session).await?
         };
-        let notes = notify::project(&event, &constant.about());
-        let last = notes.len().saturating_sub(1);
+        let notifications = notify::project(&event, &constant.context());
+        let last = notifications.len().saturating_sub(1);
         let cursor = entry.cursor().to_string();
         let encode = |(k, note): (usize, &Notification)| {
             // Only after the last of an event's notifications is the event over.
             let cursor = if k == last { cursor.clone() } else { format!("{cursor}~{}", k + 1) };
-            Note { event: note.event, audience: note.audience, text: notify::encode(note, &cursor, naming).into() }
+            EncodedNotification {
+                event: note.event,
+                audience: note.audience,
+                text: notify::encode(note, &cursor, naming).into(),
+            }
         };
-        let projected =
-            Arc::new(Projected { session, constant, notes: notes.iter().enumerate().map(encode).collect() });
+        let projected = Arc::new(ProjectedEvent {
+            session,
+            constant,
+            notifications: notifications.iter().enumerate().map(encode).collect(),
+        });
         self.projected.lock().put(key, projected.clone());
         Ok(projected)
     }
 
-    /// What of this session never changes.
-    pub(crate) async fn constant(&self, log: &dyn Log, session: &SessionId) -> roost_log::Result<Arc<Constant>> {
+    /// The constants of this session; the default ones if the log does not know it, which are not cached.
+    pub(crate) async fn session_constants(
+        &self,
+        log: &dyn Log,
+        session: &SessionId,
+    ) -> roost_log::Result<Arc<SessionConstants>> {
         if let Some(known) = self.constants.lock().get(session) {
             return Ok(known.clone());
         }
         let Some(record) = log.session(session.as_str()).await? else { return Ok(Arc::default()) };
-        let constant = Arc::new(Constant {
+        let constant = Arc::new(SessionConstants {
             workspace_id: record.workspace_id.map(|id| id.to_string()),
             agent_type: record.runtime.id().to_owned(),
             cwd: record.cwd,

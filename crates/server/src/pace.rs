@@ -1,4 +1,4 @@
-//! How fast something must arrive: within a time, or within that time and a bit more for every byte that has come.
+//! Deadlines for incoming data: a fixed time, or a fixed time plus some for every byte that has arrived.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,36 +13,36 @@ use tokio::time::{Instant, Sleep, sleep_until};
 /// The slowest that a paired device may send something big: 16 KiB/s. A picture of 10 MiB then has eleven minutes.
 const BYTES_PER_SECOND: u32 = 16 << 10;
 
-/// How fast something must arrive.
+/// A deadline that may move with the bytes that have arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     time: Duration,
-    /// More time for what has arrived.
+    /// The time by which each byte extends the deadline.
     per_byte: Duration,
 }
 
 impl Pace {
-    /// All of it within this time.
+    /// A fixed deadline: everything must arrive within this time.
     pub(crate) fn within(time: Duration) -> Self {
         Self { time, per_byte: Duration::ZERO }
     }
 
-    /// Within this time, or later if it keeps coming.
+    /// Within this time, extended by 1 s for every 16 KiB that arrived.
     pub(crate) fn steady(time: Duration) -> Self {
         Self { time, per_byte: Duration::from_secs(1) / BYTES_PER_SECOND }
     }
 
-    /// When the rest has to be there of something that began then and of which so many bytes have come.
+    /// The deadline of a transfer that began at `since` and of which so many bytes have arrived.
     pub(crate) fn deadline(&self, since: Instant, bytes: usize) -> Instant {
         since + self.time + self.per_byte.saturating_mul(u32::try_from(bytes).unwrap_or(u32::MAX))
     }
 }
 
-/// Whether a body was cut because it came too slowly.
+/// Tells whether a [`PacedBody`] was cut because it came too slowly.
 #[derive(Clone, Default)]
-pub(crate) struct WasCut(Arc<AtomicBool>);
+pub(crate) struct CutFlag(Arc<AtomicBool>);
 
-impl WasCut {
+impl CutFlag {
     pub(crate) fn get(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -55,12 +55,12 @@ pub(crate) struct PacedBody {
     since: Instant,
     bytes: usize,
     deadline: Pin<Box<Sleep>>,
-    was_cut: WasCut,
+    was_cut: CutFlag,
 }
 
 impl PacedBody {
-    pub(crate) fn new(body: Body, pace: Pace) -> (Self, WasCut) {
-        let (since, was_cut) = (Instant::now(), WasCut::default());
+    pub(crate) fn new(body: Body, pace: Pace) -> (Self, CutFlag) {
+        let (since, was_cut) = (Instant::now(), CutFlag::default());
         let deadline = Box::pin(sleep_until(pace.deadline(since, 0)));
         (Self { body, pace, since, bytes: 0, deadline, was_cut: was_cut.clone() }, was_cut)
     }

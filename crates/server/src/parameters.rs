@@ -14,8 +14,8 @@ use serde_json::{Map, Value};
 
 use crate::caller::Caller;
 use crate::dispatch::{Context, Invocation};
-use crate::handlers::{known, normal};
-use crate::places::{self, Reach};
+use crate::folder_policy::{self, Reach};
+use crate::handlers::{check_agent_type, normalize_agent_type};
 
 /// Variables that a device may set: they choose a language, a time zone or colours, and make no program load anything.
 const VARIABLES: [&str; 16] = [
@@ -48,7 +48,7 @@ pub(crate) async fn check(context: &Context<'_>, method: Method, call: &dyn Invo
     let given = call.to_json().map_err(|error| Fault::new(FaultCode::InternalError, error))?;
     // A runtime that nobody knows is refused before anything else is looked at.
     let runtime = given["agent_type"].as_str();
-    known(context, runtime)?;
+    check_agent_type(context, runtime)?;
     for row in rows {
         match &given[row.name] {
             Value::Null => {}
@@ -77,7 +77,7 @@ async fn check_one(context: &Context<'_>, row: &Parameter, value: &Value, runtim
         },
         Unless::AllowedSettings => {
             let id = match runtime {
-                Some(named) => Cow::Owned(normal(named)),
+                Some(named) => Cow::Owned(normalize_agent_type(named)),
                 None => context.host.sessions.engine.registry().await.default_runtime.into(),
             };
             let listed = context.host.sessions.engine.runtimes().plain_settings(&id);
@@ -111,7 +111,7 @@ async fn check_one(context: &Context<'_>, row: &Parameter, value: &Value, runtim
         Unless::BelowSession => Ok(()),
         Unless::InWorkspace => {
             for folder in texts() {
-                let real = places::resolved(Path::new(folder)).await;
+                let real = folder_policy::resolved(Path::new(folder)).await;
                 if !real.is_ok_and(|real| context.host.workspaces.containing(&real).is_some()) {
                     return refused(None, "name a workspace_id, or a folder in a workspace");
                 }
@@ -120,8 +120,12 @@ async fn check_one(context: &Context<'_>, row: &Parameter, value: &Value, runtim
         }
         Unless::BeneathRoots => {
             for folder in texts() {
-                let admitted =
-                    context.host.workspaces.places().admit(Path::new(folder), Reach::for_caller(context.caller)).await;
+                let admitted = context
+                    .host
+                    .workspaces
+                    .folder_policy()
+                    .admit(Path::new(folder), Reach::for_caller(context.caller))
+                    .await;
                 admitted.map_err(|fault| fault.with("field", row.name))?;
             }
             Ok(())

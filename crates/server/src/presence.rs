@@ -10,22 +10,22 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::connection::Connection;
 
-/// Viewers that are named to the others at most; how many there are is told besides. Each who comes or goes is told to
-/// each other, and with all names in each that would be a gigabyte for a thousand.
+/// How many viewers a notification names; their count is sent besides. Each arrival is sent to every viewer, so all
+/// names would be a gigabyte for a thousand viewers.
 const NAMED: usize = 16;
 
-/// Everyone who is connected.
+/// The registry of connections: who is connected, and how many sockets each device has open.
 pub(crate) struct Presence {
     connections: Mutex<HashMap<ClientId, Weak<Connection>>>,
-    /// How many there are, for whoever waits until nobody is.
+    /// The number of connections, for the task that waits until there is none.
     count: watch::Sender<usize>,
-    /// The sockets that each device may still open, of those that have any open.
-    seats: Mutex<HashMap<String, Arc<Semaphore>>>,
+    /// The sockets that each device may still open; only of devices with an open one.
+    sockets: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
 
 impl Default for Presence {
     fn default() -> Self {
-        Self { connections: Mutex::default(), count: watch::Sender::new(0), seats: Mutex::default() }
+        Self { connections: Mutex::default(), count: watch::Sender::new(0), sockets: Mutex::default() }
     }
 }
 
@@ -36,41 +36,41 @@ impl Presence {
         self.count.send_replace(all.len());
     }
 
-    /// Takes a connection off the list.
+    /// Removes a connection from the registry; its viewers are notified by `notify_gone`.
     pub(crate) fn leave(&self, connection: &Connection) {
         let mut all = self.lock();
         all.remove(&connection.caller.client_id);
         self.count.send_replace(all.len());
     }
 
-    /// Tells those who looked at the same sessions as this connection that it is gone.
-    pub(crate) fn tell_gone(&self, connection: &Connection) {
+    /// Sends `session_left` to the other viewers of every session that this connection viewed.
+    pub(crate) fn notify_gone(&self, connection: &Connection) {
         for session in connection.viewed() {
-            self.left(connection, &session);
+            self.notify_left(connection, &session);
         }
     }
 
-    /// How many are connected.
+    /// The number of open connections, over every transport.
     pub(crate) fn count(&self) -> usize {
         *self.count.borrow()
     }
 
-    /// Changes with every connection that comes or goes.
-    pub(crate) fn counts(&self) -> watch::Receiver<usize> {
+    /// A receiver that changes with every connection that comes or goes.
+    pub(crate) fn watch_count(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
     }
 
-    /// Room for one more socket of a device that may have this many; given back when dropped. Taken before the
-    /// connection is there, so that many at once cannot all find room.
-    pub(crate) fn seat(&self, device: &str, most: usize) -> Option<OwnedSemaphorePermit> {
-        let mut seats = self.seats.lock();
-        seats.retain(|_, free| free.available_permits() < most);
-        let free = seats.entry(device.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(most)));
+    /// Reserves one of the `most` sockets of a device; dropping the permit frees it. Reserved before the upgrade, so
+    /// that many at once cannot all succeed.
+    pub(crate) fn reserve_socket(&self, device: &str, most: usize) -> Option<OwnedSemaphorePermit> {
+        let mut sockets = self.sockets.lock();
+        sockets.retain(|_, free| free.available_permits() < most);
+        let free = sockets.entry(device.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(most)));
         free.clone().try_acquire_owned().ok()
     }
 
-    /// Open connections of one device.
-    pub(crate) fn of_device(&self, device: &str) -> usize {
+    /// The number of open connections of one device.
+    pub(crate) fn device_connections(&self, device: &str) -> usize {
         let is_its =
             |connection: &Arc<Connection>| connection.caller.device.as_ref().is_some_and(|other| other.id == device);
         self.all().iter().filter(|connection| is_its(connection)).count()
@@ -88,8 +88,8 @@ impl Presence {
         viewers
     }
 
-    /// Tells the others on a session that somebody joined them.
-    pub(crate) fn joined(&self, who: &Connection, session: &str) {
+    /// Sends `session_joined` to the other viewers of a session.
+    pub(crate) fn notify_joined(&self, who: &Connection, session: &str) {
         let viewers = self.viewers(session);
         for other in self.others(who, session) {
             let client = other.caller.client_id.as_str();
@@ -98,12 +98,12 @@ impl Presence {
             let params = json!({
                 "joining_client_id": who.caller.client_id, "other_viewers": others, "viewer_count": viewers.len(),
             });
-            other.tell("session_joined", params);
+            other.notify("session_joined", params);
         }
     }
 
-    /// Tells those who stay on a session that somebody left them.
-    pub(crate) fn left(&self, who: &Connection, session: &str) {
+    /// Sends `session_left` to the remaining viewers of a session.
+    pub(crate) fn notify_left(&self, who: &Connection, session: &str) {
         let leaving = who.caller.client_id.as_str();
         let viewers: Vec<_> = self.viewers(session).into_iter().filter(|viewer| viewer != leaving).collect();
         let named = &viewers[..viewers.len().min(NAMED)];
@@ -111,16 +111,16 @@ impl Presence {
             let params = json!({
                 "leaving_client_id": leaving, "remaining_viewers": named, "viewer_count": viewers.len(),
             });
-            other.tell("session_left", params);
+            other.notify("session_left", params);
         }
     }
 
-    /// Tells those who follow a workspace something that is true only now.
-    pub(crate) fn tell_followers(&self, workspace: &str, event: &str, params: &Value) {
+    /// Sends a notification that is not in the log to the followers of a workspace.
+    pub(crate) fn notify_followers(&self, workspace: &str, event: &str, params: &Value) {
         for connection in self.all() {
             let hears = || !connection.feeds().is_empty() || connection.live().contains_key(workspace);
             if connection.follows(Some(workspace)) && hears() {
-                connection.tell(event, params.clone());
+                connection.notify(event, params.clone());
             }
         }
     }
@@ -131,14 +131,14 @@ impl Presence {
         all
     }
 
-    /// Those who want to be told what happens in every workspace.
+    /// The connections that want the live events of every workspace.
     pub(crate) fn live_everywhere(&self) -> Vec<Arc<Connection>> {
         let mut all = self.all();
         all.retain(|connection| connection.is_live_everywhere());
         all
     }
 
-    /// Nobody follows a workspace any more that is gone.
+    /// Drops the live feeds of a workspace that was removed.
     pub(crate) fn unfollow(&self, workspace: &str) {
         for connection in self.all() {
             connection.live().remove(workspace);

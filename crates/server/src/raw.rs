@@ -1,6 +1,7 @@
-//! `/api/file/raw`: a file as it is, whole or a range of it, for a page that shows pictures, films and PDFs.
+//! `/api/file/raw`: serves a file, or a range of it, for a page that shows pictures, films and PDFs.
 //!
-//! What a repository holds is nobody's program here: a browser is told to run nothing of it and to believe the media type.
+//! Files of a repository are not trusted: the headers forbid the browser to run scripts in them and to guess another
+//! type.
 
 use std::io::SeekFrom;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use axum::routing::get;
 use axum::{Extension, Router};
 use futures::TryStreamExt;
 use roost_rpc::{Cost, Fault, FaultCode};
-use roost_workspace::files::{Opened, open};
+use roost_workspace::files::{OpenFile, open};
 use roost_workspace::{RelPath, Root};
 use serde::Deserialize;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
@@ -21,12 +22,12 @@ use tokio_util::io::ReaderStream;
 
 use crate::blocking::blocking;
 use crate::fault;
-use crate::guard::Admitted;
+use crate::guard::AdmittedRequest;
 use crate::host::Host;
 use crate::rest;
 use crate::workspaces::Workspaces;
 
-/// Bytes that are read at once.
+/// Bytes that are read from the file at once.
 const PIECE: usize = 64 << 10;
 
 /// The route, for the router of everything served over TCP.
@@ -34,22 +35,22 @@ pub(crate) fn routes() -> Router<Arc<Host>> {
     Router::new().route("/api/file/raw", get(raw))
 }
 
-/// The file that is asked for; in the default workspace, unless one is named.
+/// The query: a file, in the default workspace unless one is named.
 #[derive(Deserialize)]
-struct About {
+struct RawFileQuery {
     workspace_id: Option<String>,
     path: Option<String>,
 }
 
 async fn raw(
     State(host): State<Arc<Host>>,
-    Extension(admitted): Extension<Admitted>,
-    Query(about): Query<About>,
+    Extension(admitted): Extension<AdmittedRequest>,
+    Query(query): Query<RawFileQuery>,
     headers: HeaderMap,
 ) -> Response {
     let answer = async {
         host.throttles.rates.count(&admitted.caller, Cost::Read)?;
-        answer(&host.workspaces, about, &headers).await
+        answer(&host.workspaces, query, &headers).await
     };
     match answer.await {
         Ok(response) => response,
@@ -57,11 +58,11 @@ async fn raw(
     }
 }
 
-async fn answer(workspaces: &Workspaces, about: About, headers: &HeaderMap) -> Result<Response, Fault> {
-    let path = RelPath::parse(&about.path.ok_or_else(|| Fault::missing("path"))?).map_err(fault::workspace)?;
-    let entry = workspaces.named(about.workspace_id.as_deref())?;
+async fn answer(workspaces: &Workspaces, query: RawFileQuery, headers: &HeaderMap) -> Result<Response, Fault> {
+    let path = RelPath::parse(&query.path.ok_or_else(|| Fault::missing("path"))?).map_err(fault::workspace)?;
+    let entry = workspaces.named(query.workspace_id.as_deref())?;
     let opened = blocking(move || open(&Root::open(entry.path.as_ref())?, &path)).await?;
-    let Opened { file, size, media_type } = opened.map_err(fault::workspace)?;
+    let OpenFile { file, size, media_type } = opened.map_err(fault::workspace)?;
     let fixed = [
         (header::CONTENT_TYPE, media_type),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -85,8 +86,8 @@ async fn answer(workspaces: &Workspaces, about: About, headers: &HeaderMap) -> R
     })
 }
 
-/// The first and the last byte of the one range that is wanted; an error if there is no such one. Whoever wants several
-/// gets all.
+/// The first and the last byte of the requested range; an error if the file has no such range. `None` means the whole
+/// file, also where several ranges are requested.
 fn range(headers: &HeaderMap, size: u64) -> Option<Result<(u64, u64), ()>> {
     let wanted = http_range_header::parse_range_header(headers.get(header::RANGE)?.to_str().ok()?).ok()?;
     match wanted.validate(size).as_deref() {

@@ -12,36 +12,36 @@ use roost_rpc::{Call, Cost, Fault, FaultCode, Id, Method, Outcome, Route, Verb};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::guard::Admitted;
+use crate::guard::AdmittedRequest;
 use crate::host::Host;
 use crate::http::{limited, run};
 
 /// A route's own fields, made from its parameters and the method's result.
 type Shape = fn(&Map<String, Value>, Value) -> Value;
 
-/// Every route that stands for a method.
+/// The routes of all methods that have one.
 pub(crate) fn routes() -> Router<Arc<Host>> {
     let all = Method::ALL.iter().flat_map(|method| method.routes());
     all.fold(Router::new(), |router, Route { verb, path, method }| {
         let shape = match method {
-            Method::SessionList => sessions,
-            Method::SessionMessages => messages,
-            Method::SessionDelete => deleted,
-            Method::AgentRun => ran,
-            Method::GitDiff => diffs,
-            _ => same,
+            Method::SessionList => with_page_position,
+            Method::SessionMessages => with_cache_flag,
+            Method::SessionDelete => with_delete_message,
+            Method::AgentRun => with_prompt,
+            Method::GitDiff => diffs_by_path,
+            _ => unchanged,
         };
         let handler = match verb {
-            Verb::Get => asked(MethodFilter::GET, method, shape),
-            Verb::Delete => asked(MethodFilter::DELETE, method, shape),
-            Verb::Post => sent(method, shape),
+            Verb::Get => query_handler(MethodFilter::GET, method, shape),
+            Verb::Delete => query_handler(MethodFilter::DELETE, method, shape),
+            Verb::Post => body_handler(method, shape),
         };
         router.route(&path, handler)
     })
 }
 
-/// Diffs of all files are a table by path here.
-fn diffs(_: &Map<String, Value>, mut result: Value) -> Value {
+/// `git/diff` of all files, as an object by path.
+fn diffs_by_path(_: &Map<String, Value>, mut result: Value) -> Value {
     let Some(Value::Array(files)) = result.get_mut("diffs").map(Value::take) else { return result };
     let path = |file: &Value| {
         let staged = if file["is_staged"] == true { " (staged)" } else { "" };
@@ -52,12 +52,12 @@ fn diffs(_: &Map<String, Value>, mut result: Value) -> Value {
     json!({ "diffs": diffs, "truncated_paths": truncated })
 }
 
-fn same(_: &Map<String, Value>, result: Value) -> Value {
+fn unchanged(_: &Map<String, Value>, result: Value) -> Value {
     result
 }
 
-/// A page of sessions tells where it stands.
-fn sessions(params: &Map<String, Value>, mut result: Value) -> Value {
+/// `session/list` with the page's position and the latest session.
+fn with_page_position(params: &Map<String, Value>, mut result: Value) -> Value {
     let current = result["sessions"].get(0).map_or(json!(""), |first| first["session_id"].clone());
     result["current"] = current;
     result["limit"] = params.get("limit").cloned().unwrap_or(json!(50));
@@ -65,49 +65,51 @@ fn sessions(params: &Map<String, Value>, mut result: Value) -> Value {
     result
 }
 
-fn messages(_: &Map<String, Value>, mut result: Value) -> Value {
+fn with_cache_flag(_: &Map<String, Value>, mut result: Value) -> Value {
     result["cache_hit"] = json!(false);
     result
 }
 
-fn ran(params: &Map<String, Value>, mut result: Value) -> Value {
+fn with_prompt(params: &Map<String, Value>, mut result: Value) -> Value {
     result["prompt"] = params.get("prompt").cloned().unwrap_or_default();
     result
 }
 
-/// With its parameters in the query.
-fn asked(verb: MethodFilter, method: Method, shape: Shape) -> MethodRouter<Arc<Host>> {
+/// A handler that reads the parameters from the query string.
+fn query_handler(verb: MethodFilter, method: Method, shape: Shape) -> MethodRouter<Arc<Host>> {
     on(
         verb,
         move |State(host): State<Arc<Host>>,
-              Extension(admitted): Extension<Admitted>,
+              Extension(admitted): Extension<AdmittedRequest>,
               query: Query<Vec<(String, String)>>| {
             serve(host, admitted, method, from_query(query.0), shape)
         },
     )
 }
 
-fn deleted(params: &Map<String, Value>, mut result: Value) -> Value {
+fn with_delete_message(params: &Map<String, Value>, mut result: Value) -> Value {
     let message = if params.contains_key("session_id") { "Session deleted" } else { "All sessions deleted" };
     result["message"] = json!(message);
     result
 }
 
-/// With its parameters in the body.
-fn sent(method: Method, shape: Shape) -> MethodRouter<Arc<Host>> {
-    post(move |State(host): State<Arc<Host>>, Extension(admitted): Extension<Admitted>, body: Bytes| async move {
-        let params = match body.is_empty() {
-            true => Ok(Map::new()),
-            false => serde_json::from_slice(&body),
-        };
-        match params {
-            Ok(params) => serve(host, admitted, method, params, shape).await,
-            Err(error) => refuse(&Fault::new(FaultCode::ParseError, error)),
-        }
-    })
+/// A handler that reads the parameters from a JSON body; an empty body means none.
+fn body_handler(method: Method, shape: Shape) -> MethodRouter<Arc<Host>> {
+    post(
+        move |State(host): State<Arc<Host>>, Extension(admitted): Extension<AdmittedRequest>, body: Bytes| async move {
+            let params = match body.is_empty() {
+                true => Ok(Map::new()),
+                false => serde_json::from_slice(&body),
+            };
+            match params {
+                Ok(params) => serve(host, admitted, method, params, shape).await,
+                Err(error) => refuse(&Fault::new(FaultCode::ParseError, error)),
+            }
+        },
+    )
 }
 
-/// Numbers and booleans are such in a query too.
+/// Parameters from a query string: numbers and booleans are recognised, except in fields that hold text.
 fn from_query(pairs: Vec<(String, String)>) -> Map<String, Value> {
     let value = |text: String| match text.as_str() {
         "true" => json!(true),
@@ -144,7 +146,7 @@ fn from_query(pairs: Vec<(String, String)>) -> Map<String, Value> {
 
 async fn serve(
     host: Arc<Host>,
-    admitted: Admitted,
+    admitted: AdmittedRequest,
     method: Method,
     params: Map<String, Value>,
     shape: Shape,
@@ -170,7 +172,7 @@ async fn serve(
     }
 }
 
-/// What git itself refused to do is an answer to these clients, and no failure of the call.
+/// Whether git itself refused the operation: for these clients that is a response 200 with `success: false`.
 fn is_gits_own(fault: &Fault) -> bool {
     matches!(fault.kind(), Some(FaultCode::GitOperationFailed | FaultCode::GitConflict))
 }

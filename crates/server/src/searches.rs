@@ -1,4 +1,4 @@
-//! The searches of one client that go on.
+//! The running searches of one client.
 
 use std::collections::HashMap;
 
@@ -7,30 +7,30 @@ use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::AbortOnDropHandle;
 
-/// Searches of one client that go on at most.
+/// The greatest number of running searches of one client.
 const MOST: usize = 16;
 
-/// A search that goes on; ends when dropped.
-pub(crate) enum Running {
-    /// Finds files by name while it is typed.
+/// A running search; dropping it cancels it.
+pub(crate) enum ClientSearch {
+    /// Finds files by name while the query is typed.
     Names {
-        /// What is typed.
+        /// Sends the query as the client types it.
         text: watch::Sender<String>,
         /// Finds what fits each text; dropping it ends the search.
         task: AbortOnDropHandle<()>,
     },
-    /// By content, or for repositories.
+    /// A search by content, or for repositories.
     Work { _cancel: DropGuard },
 }
 
-/// The searches of one client that go on, by id.
+/// The running searches of one client, by id.
 #[derive(Default)]
-pub(crate) struct Searches(HashMap<String, Running>);
+pub(crate) struct Searches(HashMap<String, ClientSearch>);
 
 impl Searches {
-    /// Takes one more.
-    pub(crate) fn put(&mut self, id: String, running: Running) -> Result<(), Fault> {
-        self.0.retain(|_, running| !matches!(running, Running::Names { task, .. } if task.is_finished()));
+    /// Registers a search under its id; refuses it when `MOST` searches of this client run already.
+    pub(crate) fn put(&mut self, id: String, running: ClientSearch) -> Result<(), Fault> {
+        self.0.retain(|_, running| !matches!(running, ClientSearch::Names { task, .. } if task.is_finished()));
         if self.0.len() >= MOST {
             return Err(Fault::params(format_args!("{MOST} searches go on already; cancel one first")));
         }
@@ -38,17 +38,17 @@ impl Searches {
         Ok(())
     }
 
-    /// Room for a search by content or for repositories, and what cancels it.
+    /// Registers a search by content or for repositories and returns the token that cancels it.
     pub(crate) fn begin(&mut self, id: String) -> Result<CancellationToken, Fault> {
         let cancel = CancellationToken::new();
-        self.put(id, Running::Work { _cancel: cancel.clone().drop_guard() })?;
+        self.put(id, ClientSearch::Work { _cancel: cancel.clone().drop_guard() })?;
         Ok(cancel)
     }
 
-    /// Goes on with another text.
+    /// Gives a search by name another query.
     pub(crate) fn update(&self, id: &str, text: String) -> Result<(), Fault> {
         match self.0.get(id) {
-            Some(Running::Names { text: typed, .. }) => {
+            Some(ClientSearch::Names { text: typed, .. }) => {
                 // A search whose task is gone finds nothing any more.
                 typed.send_replace(text);
                 Ok(())
@@ -57,12 +57,12 @@ impl Searches {
         }
     }
 
-    /// Ends one; one that has ended already is fine.
+    /// Cancels a search; one that has ended already is no error.
     pub(crate) fn end(&mut self, id: &str) {
         self.0.remove(id);
     }
 
-    /// Ends every search, when the connection ends.
+    /// Cancels every search, when the connection ends.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }

@@ -1,4 +1,4 @@
-//! The door as a whole: it opens, listens, and closes.
+//! Starts the server, accepts connections, and stops it.
 
 use std::io;
 use std::net::SocketAddr;
@@ -22,40 +22,40 @@ use crate::auth::{self, Auth, Clock, Devices, LocalSecret};
 use crate::background_runtime::BackgroundRuntime;
 use crate::connection_limit::{ConnectionLimiter, ConnectionSlot};
 use crate::error::Error;
+use crate::folder_policy::{FolderPolicy, Reach};
 use crate::host::{Host, Parts};
-use crate::message_budget::{MessageBudget, Meter, Metered};
-use crate::places::{Places, Reach};
+use crate::message_budget::{MessageBudget, Meter, MeteredStream};
 use crate::settings::Settings;
 use crate::tls::{self, Identity};
 use crate::workspaces::{NewWorkspace, Workspaces};
 use crate::{handlers, http, local, metrics, uploads};
 
-/// Bytes of a connection's HTTP buffer.
+/// The read buffer of an HTTP connection, in bytes.
 const HTTP_BUFFER: usize = 16 << 10;
-/// How long accepting rests when the machine has no room for one more connection.
+/// The pause after a failed accept, such as when file descriptors run out.
 const ACCEPT_REST: Duration = Duration::from_millis(50);
-/// How long connections may take to say goodbye.
+/// The most that [`Server::stop`] waits for connections and calls.
 const GOODBYES: Duration = Duration::from_secs(2);
 
-/// The open door.
+/// A running server: it listens until [`Server::stop`].
 pub struct Server {
     host: Arc<Host>,
     address: Option<SocketAddr>,
 }
 
 impl Server {
-    /// Opens the door; clients are served when this returns.
+    /// Starts the server; clients are served when this returns.
     pub async fn start(parts: Parts, mut settings: Settings) -> Result<Self, Error> {
         let clock: Clock = Arc::new(Timestamp::now);
         let mut own = vec![(parts.state.clone(), "Roost's state directory")];
         own.extend(settings.config_dir.clone().map(|folder| (folder, "Roost's configuration directory")));
         own.extend(settings.socket.parent().map(|folder| (folder.into(), "the folder of Roost's socket")));
-        let places = Places::new(settings.workspace_roots.clone(), own).await;
+        let folder_policy = FolderPolicy::new(settings.workspace_roots.clone(), own).await;
         if let Some(repo) = &mut settings.repo {
             let real = tokio::fs::canonicalize(&repo).await;
             *repo = real.map_err(|error| Error::Repo { path: repo.clone(), reason: error.to_string() })?;
         }
-        let workspaces = Workspaces::load(parts.log.clone(), places, settings.repo.clone()).await?;
+        let workspaces = Workspaces::load(parts.log.clone(), folder_policy, settings.repo.clone()).await?;
         let (state, secret_clock) = (parts.state.clone(), clock.clone());
         let local = tokio::task::spawn_blocking(move || LocalSecret::create(&state, secret_clock));
         let local = local.await.map_err(|error| Error::Secret(error.into()))?.map_err(Error::Secret)?;
@@ -84,7 +84,7 @@ impl Server {
         };
         let address = listener.as_ref().map(|listener| local_address(listener, &settings)).transpose()?;
         let socket = bind(&settings.socket)?;
-        let quiet = BackgroundRuntime::start().map_err(Error::Threads)?;
+        let background = BackgroundRuntime::start().map_err(Error::Threads)?;
         let endpoint = auth::Endpoint {
             address,
             tls: identity.is_some(),
@@ -94,7 +94,8 @@ impl Server {
             require_auth: settings.require_auth,
             fingerprint: identity.as_ref().and_then(|identity| identity.fingerprint.clone()),
         };
-        let host = Arc::new(Host::new(parts, settings, workspaces, Arc::new(Auth { devices, local, endpoint }), quiet));
+        let host =
+            Arc::new(Host::new(parts, settings, workspaces, Arc::new(Auth { devices, local, endpoint }), background));
         host.daemon.spawn(metrics::count(host.clone()));
         host.daemon.spawn(accept_local(host.clone(), socket));
         if let Some(listener) = listener {
@@ -106,17 +107,17 @@ impl Server {
         Ok(Self { host, address })
     }
 
-    /// Where TCP is listened on.
+    /// The TCP address that is listened on; absent if only the local socket is.
     pub fn address(&self) -> Option<SocketAddr> {
         self.address
     }
 
-    /// The local socket.
+    /// The path of the local socket.
     pub fn socket(&self) -> &Path {
         &self.host.settings.socket
     }
 
-    /// What a new device needs to be paired.
+    /// Creates what a new device needs to be paired: URLs, a token and a code.
     pub async fn pair_info(&self) -> Result<PairResult, Error> {
         Ok(self.host.auth.offer(Scope::default(), None).await?)
     }
@@ -126,7 +127,7 @@ impl Server {
         self.host.daemon.stop_asked.cancelled().await;
     }
 
-    /// Closes the door: clients are told, and nothing listens or runs here any more when this returns.
+    /// Stops the server: notifies the clients, stops listening, and waits up to 2 s (`GOODBYES`) for running calls.
     pub async fn stop(&self) {
         self.host.daemon.closing.cancel();
         self.host.daemon.tasks.close();
@@ -138,8 +139,8 @@ impl Server {
     }
 }
 
-/// Makes the folder that the daemon was started in a workspace, if it can be one and is none yet. One that cannot,
-/// because others lie in it, keeps nobody from those.
+/// Makes the folder that the daemon was started in a workspace, unless it is one. If that fails, for example because
+/// other workspaces lie in it, it is only logged.
 async fn home_workspace(workspaces: &Workspaces, repo: &Path) {
     if workspaces.containing(repo).is_some() {
         return;
@@ -209,7 +210,7 @@ async fn accept_tcp(host: Arc<Host>, listener: TcpListener, identity: Option<Arc
         match accepted {
             (Some(room), Ok((stream, peer))) => {
                 let slot = Arc::new(limiter.register(peer.ip(), room));
-                let connection = Accepted { slot, peer: ConnectInfo(peer), meter: budget.meter() };
+                let connection = AcceptedConnection { slot, peer: ConnectInfo(peer), meter: budget.meter() };
                 host.daemon.spawn(greet(host.clone(), router.clone(), stream, connection, identity.clone()));
             }
             // Out of file descriptors, most likely: those that are there go on.
@@ -220,9 +221,9 @@ async fn accept_tcp(host: Arc<Host>, listener: TcpListener, identity: Option<Arc
     }
 }
 
-/// A connection that was accepted, as its requests know it.
+/// What the requests of an accepted connection share.
 #[derive(Clone)]
-struct Accepted {
+struct AcceptedConnection {
     slot: Arc<ConnectionSlot>,
     peer: ConnectInfo<SocketAddr>,
     meter: Arc<Meter>,
@@ -232,7 +233,7 @@ async fn greet(
     host: Arc<Host>,
     router: Router,
     stream: TcpStream,
-    connection: Accepted,
+    connection: AcceptedConnection,
     identity: Option<Arc<Identity>>,
 ) {
     // Small messages are to be seen at once.
@@ -261,10 +262,10 @@ async fn serve(
     host: &Host,
     router: Router,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    connection: Accepted,
+    connection: AcceptedConnection,
 ) {
-    let Accepted { slot, peer, meter } = connection;
-    let stream = Metered::new(stream, meter.clone());
+    let AcceptedConnection { slot, peer, meter } = connection;
+    let stream = MeteredStream::new(stream, meter.clone());
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
         request.extensions_mut().insert(slot.clone());
@@ -288,7 +289,7 @@ async fn serve(
     }
 }
 
-/// Gives each workspace that starts by itself a session to attach to, if it has none.
+/// Creates a session in each workspace with `auto_start` that has none.
 async fn begin_sessions(host: Arc<Host>) {
     for entry in host.workspaces.usable().iter().filter(|entry| entry.auto_start) {
         if let Err(fault) = handlers::begin(&host.sessions, entry).await {
@@ -297,10 +298,10 @@ async fn begin_sessions(host: Arc<Host>) {
     }
 }
 
-/// Asks for the end once a daemon that a client started has been idle for long enough.
+/// Asks the daemon to stop once no client was connected and no task ran for `idle_exit`.
 async fn leave_when_idle(host: Arc<Host>) {
     let Some(patience) = host.settings.idle_exit else { return };
-    let mut clients = host.presence.counts();
+    let mut clients = host.presence.watch_count();
     loop {
         let waited = tokio::select! {
             () = tokio::time::sleep(patience) => true,

@@ -1,4 +1,4 @@
-//! How the door is set up; the composition root fills it in.
+//! The server's settings, which the composition root fills in.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -6,20 +6,20 @@ use std::time::Duration;
 
 pub use roost_workspace::files::Limits as UploadLimits;
 
-/// How the door is set up.
+/// All settings of the server; [`Settings::default`] listens on no TCP address.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where TCP is listened on; `None` means only the local socket.
+    /// The TCP listener; `None` means that only the local socket is served.
     pub tcp: Option<Tcp>,
-    /// The local socket.
+    /// The path of the local socket, which is created at the start and removed at the end.
     pub socket: PathBuf,
     /// The folder that clients see as the default workspace.
     pub repo: Option<PathBuf>,
-    /// Folders in which people keep their repositories.
+    /// Roots of `workspace/discover` where the client names none.
     pub discover_in: Vec<PathBuf>,
     /// Folders beneath which devices may add workspaces.
     pub workspace_roots: Vec<PathBuf>,
-    /// Where Roost's configuration is; no workspace contains it or lies in it.
+    /// The folder of Roost's configuration, which no workspace may contain or lie in.
     pub config_dir: Option<PathBuf>,
     /// Whether TCP clients need a token.
     pub require_auth: bool,
@@ -33,7 +33,7 @@ pub struct Settings {
     pub allowed_hosts: Vec<String>,
     /// Whether clients other than the local command line may use the mode `yolo`.
     pub allow_yolo: bool,
-    /// What a client may use up.
+    /// Limits on what clients may use.
     pub limits: Limits,
     /// A client started the daemon, so it leaves when it is no longer needed.
     pub auto_started: bool,
@@ -41,7 +41,7 @@ pub struct Settings {
     pub idle_exit: Option<Duration>,
 }
 
-/// Where TCP is listened on.
+/// The TCP address, and how it is served.
 #[derive(Clone, Debug)]
 pub struct Tcp {
     /// The address; port 0 means any free one.
@@ -52,36 +52,36 @@ pub struct Tcp {
     pub external_url: Option<String>,
 }
 
-/// Where the certificate comes from.
+/// The source of the TLS certificate.
 #[derive(Clone, Debug)]
 pub enum Tls {
     /// Made here; its fingerprint is in the QR code.
     SelfSigned,
-    /// Read from files in PEM form.
+    /// Read from files in PEM.
     Files {
-        /// The certificate chain.
+        /// The file of the certificate chain, in PEM.
         cert: PathBuf,
         /// The file of its private key, in PEM.
         key: PathBuf,
     },
 }
 
-/// What one client may use up; 0 means any amount.
+/// Limits on what clients may use; 0 means no limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Calls that change something, per minute.
     pub changes_per_minute: u32,
     /// Calls that may start an agent, per minute.
     pub starts_per_minute: u32,
-    /// Pictures and files, per minute.
+    /// Uploads of pictures and files, per minute.
     pub uploads_per_minute: u32,
     /// How much pictures, and files, may take of a workspace.
     pub uploads: UploadLimits,
     /// Calls that only read, per minute.
     pub reads_per_minute: u32,
-    /// Open WebSockets of one token.
+    /// WebSockets that one device may have open at once.
     pub sockets_per_token: u32,
-    /// Bytes of an HTTP request's body.
+    /// The greatest body of an HTTP request, in bytes; uploads have their own limit.
     pub max_body_bytes: usize,
     /// Bytes of a message that a client sends over a socket.
     pub max_frame_bytes: usize,
@@ -91,7 +91,7 @@ pub struct Limits {
     pub connections: u32,
     /// Connections of one address that have not shown a token yet.
     pub connections_per_address: u32,
-    /// What a client may take for a TLS handshake, for a request's head and for its body; a paired one whose body keeps
+    /// The time limit for a TLS handshake, for a request's head and for its body. A paired device whose body keeps
     /// coming has longer.
     pub request_time: Duration,
 }

@@ -1,4 +1,4 @@
-//! How big something is in JSON.
+//! The size of values in JSON, without encoding them into memory.
 
 use std::io;
 
@@ -12,7 +12,7 @@ pub(crate) fn size(value: &impl Serialize) -> usize {
     count.0
 }
 
-/// As many as fit into so many bytes of JSON.
+/// The first items that fit into so many bytes of JSON; none if even the first does not.
 pub(crate) fn fitting<T: Serialize>(items: impl Iterator<Item = T>, mut room: usize) -> Vec<T> {
     let fits = |item: &T| {
         let size = size(item) + 1;

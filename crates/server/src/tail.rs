@@ -1,7 +1,8 @@
-//! Past conversations while somebody watches them: looked at once a second, read when they changed, each once for all.
+//! Tails past conversations while somebody watches them: each is checked once a second (`PERIOD`) and read when it
+//! changed, once for all watchers.
 //!
-//! A watcher is a position in what was said, not a queue: one that is slow reads on where it is. A runtime's parser takes
-//! whole lines only, so what is being written comes when it is written.
+//! A watcher is a position in the messages, not a queue: a slow one continues where it is. A runtime's parser takes
+//! complete lines only, so a message comes when it is written completely.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
@@ -16,15 +17,15 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::blocking::blocking;
 use crate::cdev::native_message;
-use crate::cdev::notify::{self, About, Naming, Notification};
+use crate::cdev::notify::{self, Naming, Notification, SessionContext};
 use crate::connection::Connection;
 use crate::fault;
 use crate::host::Host;
 
-/// How often a conversation is looked at.
+/// How often a watched conversation is checked for changes.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// The conversations that are watched; each is forgotten with its last watcher.
+/// The watched conversations, by session id; each is forgotten with its last watcher.
 #[derive(Default)]
 pub(crate) struct Tails(Mutex<HashMap<SessionId, Weak<Tail>>>);
 
@@ -41,67 +42,69 @@ impl Tails {
     }
 }
 
-/// A conversation that somebody watches, looked at once for all who do.
+/// A watched conversation, read once for all of its watchers.
 struct Tail {
     kept: Kept,
-    last: tokio::sync::Mutex<Option<Look>>,
+    last: tokio::sync::Mutex<Option<ConversationSnapshot>>,
 }
 
-/// What a look at a conversation found.
+/// The state of a conversation at one moment.
 #[derive(Clone)]
-struct Look {
+struct ConversationSnapshot {
     at: Instant,
     stamp: Option<u64>,
-    said: Arc<Vec<Message>>,
-    /// Roost hosts it from here on, so the log tells what happens.
+    messages: Arc<Vec<Message>>,
+    /// Whether Roost hosts the conversation by now, so that the log has what follows.
     hosted: bool,
 }
 
 impl Tail {
-    /// What was said by now; a look that is younger than `age` is as good as another.
-    async fn look(&self, host: &Host, age: Duration) -> Result<Look, Fault> {
+    /// The messages by now. A snapshot that is younger than `age` is reused, and the conversation is read only if its
+    /// stamp changed.
+    async fn snapshot(&self, host: &Host, age: Duration) -> Result<ConversationSnapshot, Fault> {
         let mut last = self.last.lock().await;
         let known = match &*last {
-            Some(look) if look.hosted || look.at.elapsed() < age => return Ok(look.clone()),
+            Some(snapshot) if snapshot.hosted || snapshot.at.elapsed() < age => return Ok(snapshot.clone()),
             known => known.clone(),
         };
         let native_history = host.sessions.engine.native_history();
         let (at, stamp) = (Instant::now(), native_history.stamp(&self.kept).await);
-        let said = match known {
-            Some(known) if stamp.is_some() && stamp == known.stamp => known.said,
+        let messages = match known {
+            Some(known) if stamp.is_some() && stamp == known.stamp => known.messages,
             known => match messages(&host.sessions.engine, &self.kept).await? {
-                Some(said) => Arc::new(said),
+                Some(messages) => Arc::new(messages),
                 // A file that is being replaced is not there for a moment.
                 None => {
-                    known.map(|known| known.said).ok_or_else(|| Fault::no_session(self.kept.session.id.as_str()))?
+                    known.map(|known| known.messages).ok_or_else(|| Fault::no_session(self.kept.session.id.as_str()))?
                 }
             },
         };
         // Asked after it was read: what a hosted runtime adds is written after its session is.
         let record = host.sessions.log.session(self.kept.session.id.as_str()).await.map_err(fault::log)?;
-        let said = match &record {
-            None => said,
+        let messages = match &record {
+            None => messages,
             Some(record) => {
                 let before = record.adopted.as_ref().map_or(0, |adopted| adopted.messages);
-                Arc::new(said.iter().take(usize::try_from(before).unwrap_or(usize::MAX)).cloned().collect())
+                Arc::new(messages.iter().take(usize::try_from(before).unwrap_or(usize::MAX)).cloned().collect())
             }
         };
-        let look = Look { at, stamp, said, hosted: record.is_some() };
-        *last = Some(look.clone());
-        Ok(look)
+        let snapshot = ConversationSnapshot { at, stamp, messages, hosted: record.is_some() };
+        *last = Some(snapshot.clone());
+        Ok(snapshot)
     }
 }
 
-/// What was said in a conversation, as messages; `None` if its runtime keeps it no more.
+/// The messages of a conversation; `None` if its runtime no longer has it.
 pub(crate) async fn messages(engine: &Engine, kept: &Kept) -> Result<Option<Vec<Message>>, Fault> {
-    let Some(said) = engine.native_history().messages(kept).await.map_err(fault::engine)? else { return Ok(None) };
+    let Some(messages) = engine.native_history().messages(kept).await.map_err(fault::engine)? else { return Ok(None) };
     let (id, since) = (kept.session_id(), kept.session.updated_at);
-    let project = move || native_message::messages(&id, since, said.into_iter().map(|past| (past.at, past.message)));
+    let project =
+        move || native_message::messages(&id, since, messages.into_iter().map(|past| (past.at, past.message)));
     // A long conversation takes a while.
     blocking(project).await.map(Some)
 }
 
-/// Who is told of a conversation, and what.
+/// A client that watches a conversation, and which notifications it wants.
 pub(crate) struct Watcher {
     pub(crate) connection: Arc<Connection>,
     pub(crate) workspace: Option<String>,
@@ -110,19 +113,19 @@ pub(crate) struct Watcher {
     pub(crate) wants: Box<dyn Fn(&str) -> bool + Send + Sync>,
 }
 
-/// A conversation that is watched; ends when dropped.
-pub(crate) struct Watching {
+/// The task that sends a conversation's new messages to one client; dropping it ends the watch.
+pub(crate) struct TailHandle {
     _task: AbortOnDropHandle<()>,
 }
 
-impl Watching {
-    /// Tells a client what is said in a conversation from now on; nothing that is said after this returns is missed.
+impl TailHandle {
+    /// Starts to send the new messages of a conversation to a client; nothing after this returns is missed.
     pub(crate) async fn begin(host: &Arc<Host>, kept: &Kept, watcher: Watcher) -> Result<Self, Fault> {
         let tail = host.sessions.tails.watch(kept);
-        let seen = tail.look(host, Duration::ZERO).await?.said;
-        let quiet = host.delivery.background.handle().clone();
+        let seen = tail.snapshot(host, Duration::ZERO).await?.messages;
+        let background = host.delivery.background.handle().clone();
         let host = host.clone();
-        let task = AbortOnDropHandle::new(quiet.spawn(async move { follow(&host, &tail, seen, &watcher).await }));
+        let task = AbortOnDropHandle::new(background.spawn(async move { follow(&host, &tail, seen, &watcher).await }));
         Ok(Self { _task: task })
     }
 }
@@ -133,33 +136,33 @@ async fn follow(host: &Host, tail: &Tail, mut seen: Arc<Vec<Message>>, watcher: 
             () = tokio::time::sleep(PERIOD) => {}
             () = watcher.connection.ended.cancelled() => return,
         }
-        let look = match tail.look(host, PERIOD / 2).await {
-            Ok(look) => look,
+        let snapshot = match tail.snapshot(host, PERIOD / 2).await {
+            Ok(snapshot) => snapshot,
             Err(error) => {
                 tracing::debug!(session = %tail.kept.session.id, error = error.message, "A conversation cannot be read.");
                 continue;
             }
         };
         let known: HashSet<_> = seen.iter().map(|message| message.uuid.as_str()).collect();
-        for message in look.said.iter().filter(|message| !known.contains(message.uuid.as_str())) {
-            if !watcher.tell(&tail.kept, message).await {
+        for message in snapshot.messages.iter().filter(|message| !known.contains(message.uuid.as_str())) {
+            if !watcher.send(&tail.kept, message).await {
                 return;
             }
         }
-        seen = look.said;
-        if look.hosted {
+        seen = snapshot.messages;
+        if snapshot.hosted {
             return;
         }
     }
 }
 
 impl Watcher {
-    /// False if the client is gone.
-    async fn tell(&self, kept: &Kept, message: &Message) -> bool {
+    /// Sends the notifications of a message; false if the client is gone.
+    async fn send(&self, kept: &Kept, message: &Message) -> bool {
         let (workspace_id, agent_type) = (self.workspace.as_deref(), kept.runtime.id());
-        let about = About { workspace_id, agent_type, cwd: &kept.cwd };
+        let context = SessionContext { workspace_id, agent_type, cwd: &kept.cwd };
         let wanted = |note: &Notification| (self.wants)(note.event);
-        for note in native_message::notifications(message, &about).into_iter().filter(wanted) {
+        for note in native_message::notifications(message, &context).into_iter().filter(wanted) {
             if !self.connection.send(notify::encode(&note, "", self.naming).into()).await {
                 return false;
             }

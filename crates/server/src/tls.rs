@@ -15,7 +15,7 @@ use crate::settings::Tls;
 /// Names that a certificate of our own is good for.
 const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// What encrypted connections are accepted with.
+/// The acceptor of TLS connections, with our certificate.
 pub(crate) struct Identity {
     pub(crate) acceptor: TlsAcceptor,
     /// SHA-256 of our own certificate, for clients that pin it.

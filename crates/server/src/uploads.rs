@@ -1,7 +1,7 @@
-//! What clients bring along for prompts: pictures at `/api/images`, files of any kind at `/api/uploads`. They are taken as
-//! they come and kept in the workspace until they expire.
+//! Uploads for prompts: pictures at `/api/images`, files of any type at `/api/uploads`. They are streamed to the
+//! workspace and kept there until they expire.
 //!
-//! The prompt then names where one lies, and the agent reads it by itself.
+//! The prompt then names the path, and the agent reads the file itself.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,54 +13,54 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get};
 use axum::{Extension, Json, Router};
 use roost_rpc::{Fault, FaultCode, Scope};
-use roost_workspace::files::{Refusal, Shelf, Stored, Upload, Uploads};
+use roost_workspace::files::{Refusal, StoredUpload, Upload, UploadKind, Uploads};
 use roost_workspace::{RelPath, Root};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::guard::Admitted;
+use crate::guard::AdmittedRequest;
 use crate::host::Host;
 
-/// What a form takes besides what is in it.
+/// Bytes that a form may have besides the file.
 const AROUND: u64 = 64 << 10;
-/// How often what has expired is removed.
+/// How often expired uploads are removed, in every workspace.
 const SWEEP: Duration = Duration::from_mins(10);
 
-/// A kind of upload: where it is sent to, where it is kept, and what it is called.
+/// The routes of one kind of upload: their path, and the words for one and for many in the answers.
 #[derive(Clone, Copy)]
-struct Kind {
+struct UploadRoute {
     path: &'static str,
-    shelf: Shelf,
+    kind: UploadKind,
     one: &'static str,
     many: &'static str,
 }
 
-const KINDS: [Kind; 2] = [
-    Kind { path: "/api/images", shelf: Shelf::Images, one: "image", many: "images" },
-    Kind { path: "/api/uploads", shelf: Shelf::Files, one: "file", many: "files" },
+const ROUTES: [UploadRoute; 2] = [
+    UploadRoute { path: "/api/images", kind: UploadKind::Images, one: "image", many: "images" },
+    UploadRoute { path: "/api/uploads", kind: UploadKind::Files, one: "file", many: "files" },
 ];
 
 /// Whether a form may be sent to this path.
 pub(crate) fn takes_forms(path: &str) -> bool {
-    KINDS.iter().any(|kind| kind.path == path)
+    ROUTES.iter().any(|route| route.path == path)
 }
 
-/// The routes; one upload may have so many bytes.
+/// The routes of both kinds; `one` is the greatest size of an upload, in bytes.
 pub(crate) fn routes(one: u64) -> Router<Arc<Host>> {
     let most = usize::try_from(one + AROUND).unwrap_or(usize::MAX);
-    let of = |kind: Kind| {
+    let router_for = |route: UploadRoute| {
         Router::new()
-            .route(kind.path, get(list).post(take).delete(remove))
-            .route(&format!("{}/all", kind.path), delete(clear))
-            .route(&format!("{}/stats", kind.path), get(stats))
-            .route(&format!("{}/validate", kind.path), get(validate))
-            .layer(Extension(kind))
+            .route(route.path, get(list).post(take).delete(remove))
+            .route(&format!("{}/all", route.path), delete(clear))
+            .route(&format!("{}/stats", route.path), get(stats))
+            .route(&format!("{}/validate", route.path), get(validate))
+            .layer(Extension(route))
     };
-    KINDS.into_iter().map(of).fold(Router::new(), Router::merge).layer(DefaultBodyLimit::max(most))
+    ROUTES.into_iter().map(router_for).fold(Router::new(), Router::merge).layer(DefaultBodyLimit::max(most))
 }
 
-/// Removes what has expired, everywhere, until the host closes.
+/// Removes expired uploads in every workspace, every `SWEEP`, until the server stops.
 pub(crate) async fn sweep(host: Arc<Host>) {
     let mut due = tokio::time::interval(SWEEP);
     loop {
@@ -72,9 +72,9 @@ pub(crate) async fn sweep(host: Arc<Host>) {
             let limits = host.settings.limits.uploads;
             let swept = tokio::task::spawn_blocking(move || {
                 let (root, now) = (Root::open(entry.path.as_ref())?, SystemTime::now());
-                Shelf::ALL
+                UploadKind::ALL
                     .into_iter()
-                    .try_for_each(|shelf| Uploads::new(root.clone(), shelf, limits).list(now).map(drop))
+                    .try_for_each(|kind| Uploads::new(root.clone(), kind, limits).list(now).map(drop))
             });
             if let Ok(Err(refusal)) = swept.await {
                 tracing::debug!(%refusal, "What has expired in a workspace could not be removed.");
@@ -83,37 +83,37 @@ pub(crate) async fn sweep(host: Arc<Host>) {
     }
 }
 
-/// What a request is about.
+/// The query of a request. Without a workspace the default one is meant.
 #[derive(Deserialize)]
-struct About {
+struct UploadQuery {
     workspace_id: Option<String>,
     id: Option<String>,
     path: Option<String>,
 }
 
-/// Why a request is refused, in the word that the app knows.
-struct Refused {
+/// A refused request, with the word by which the app recognises it.
+struct UploadError {
     status: StatusCode,
     word: String,
     message: String,
 }
 
-type Answer = Result<Json<Value>, Refused>;
+type UploadResponse = Result<Json<Value>, UploadError>;
 
 async fn take(
     State(host): State<Arc<Host>>,
-    Extension(admitted): Extension<Admitted>,
-    Extension(kind): Extension<Kind>,
-    Query(about): Query<About>,
+    Extension(admitted): Extension<AdmittedRequest>,
+    Extension(route): Extension<UploadRoute>,
+    Query(query): Query<UploadQuery>,
     mut form: Multipart,
-) -> Answer {
+) -> UploadResponse {
     may_change(&admitted)?;
     host.throttles.rates.count_upload(&admitted.caller)?;
-    let place = UploadFolder::open(&host, kind, &about).await?;
+    let place = UploadFolder::open(&host, route, &query).await?;
     let most = host.settings.limits.uploads.one;
     let invalid = |error: axum::extract::multipart::MultipartError| match error.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Refused::from_refusal(kind, &Refusal::TooLarge(most)),
-        _ => Refused::new(StatusCode::BAD_REQUEST, "invalid_request", error.body_text()),
+        StatusCode::PAYLOAD_TOO_LARGE => UploadError::from_refusal(route, &Refusal::TooLarge(most)),
+        _ => UploadError::new(StatusCode::BAD_REQUEST, "invalid_request", error.body_text()),
     };
     while let Some(mut field) = form.next_field().await.map_err(invalid)? {
         if field.name() != Some("file") {
@@ -126,16 +126,20 @@ async fn take(
             upload = place.ask(move |_| upload.write(&bytes).map(|()| upload)).await?;
         }
         let stored = place.ask(move |_| upload.finish()).await?;
-        let mut told = place.shaped(&stored);
-        told["success"] = json!(true);
-        return Ok(Json(told));
+        let mut body = place.shaped(&stored);
+        body["success"] = json!(true);
+        return Ok(Json(body));
     }
-    Err(Refused::new(StatusCode::BAD_REQUEST, "missing_file", "the form has no field \"file\""))
+    Err(UploadError::new(StatusCode::BAD_REQUEST, "missing_file", "the form has no field \"file\""))
 }
 
-async fn list(State(host): State<Arc<Host>>, Extension(kind): Extension<Kind>, Query(about): Query<About>) -> Answer {
-    let place = UploadFolder::open(&host, kind, &about).await?;
-    if let Some(id) = about.id {
+async fn list(
+    State(host): State<Arc<Host>>,
+    Extension(route): Extension<UploadRoute>,
+    Query(query): Query<UploadQuery>,
+) -> UploadResponse {
+    let place = UploadFolder::open(&host, route, &query).await?;
+    if let Some(id) = query.id {
         let stored = place.ask(move |uploads| uploads.get(&id, SystemTime::now())).await?;
         return Ok(Json(place.shaped(&stored)));
     }
@@ -144,18 +148,22 @@ async fn list(State(host): State<Arc<Host>>, Extension(kind): Extension<Kind>, Q
     let size: u64 = all.iter().map(|stored| stored.size).sum();
     let shaped: Vec<_> = all.iter().map(|stored| place.shaped(stored)).collect();
     Ok(Json(json!({
-        kind.many: shaped, "count": all.len(), "total_size_bytes": size, format!("max_{}", kind.many): limits.count,
+        route.many: shaped, "count": all.len(), "total_size_bytes": size, format!("max_{}", route.many): limits.count,
         "max_total_size_mb": limits.all >> 20,
     })))
 }
 
-async fn stats(State(host): State<Arc<Host>>, Extension(kind): Extension<Kind>, Query(about): Query<About>) -> Answer {
-    let all = UploadFolder::open(&host, kind, &about).await?.all().await?;
+async fn stats(
+    State(host): State<Arc<Host>>,
+    Extension(route): Extension<UploadRoute>,
+    Query(query): Query<UploadQuery>,
+) -> UploadResponse {
+    let all = UploadFolder::open(&host, route, &query).await?.all().await?;
     let limits = host.settings.limits.uploads;
     let size: u64 = all.iter().map(|stored| stored.size).sum();
     let full = all.len() >= limits.count || size >= limits.all;
     let mut stats = json!({
-        format!("{}_count", kind.one): all.len(), "total_size_bytes": size, format!("max_{}", kind.many): limits.count,
+        format!("{}_count", route.one): all.len(), "total_size_bytes": size, format!("max_{}", route.many): limits.count,
         "max_total_size_mb": limits.all >> 20, "max_single_size_mb": limits.one >> 20, "can_accept_upload": !full,
     });
     if full {
@@ -164,92 +172,92 @@ async fn stats(State(host): State<Arc<Host>>, Extension(kind): Extension<Kind>, 
     Ok(Json(stats))
 }
 
-/// Whether a path is that of something that is there.
+/// Answers whether a path is that of a stored upload.
 async fn validate(
     State(host): State<Arc<Host>>,
-    Extension(kind): Extension<Kind>,
-    Query(about): Query<About>,
-) -> Answer {
-    let missing = || Refused::new(StatusCode::BAD_REQUEST, "missing_path", "path is required");
-    let path = about.path.clone().ok_or_else(missing)?;
-    let place = UploadFolder::open(&host, kind, &about).await?;
+    Extension(route): Extension<UploadRoute>,
+    Query(query): Query<UploadQuery>,
+) -> UploadResponse {
+    let missing = || UploadError::new(StatusCode::BAD_REQUEST, "missing_path", "path is required");
+    let path = query.path.clone().ok_or_else(missing)?;
+    let place = UploadFolder::open(&host, route, &query).await?;
     let all = place.all().await?;
     let named = RelPath::parse(&path).ok();
     let found = all.iter().find(|stored| Some(&stored.path) == named.as_ref());
     let shaped = found.map(|stored| place.shaped(stored));
-    Ok(Json(json!({ "valid": found.is_some(), "path": path, kind.one: shaped })))
+    Ok(Json(json!({ "valid": found.is_some(), "path": path, route.one: shaped })))
 }
 
 async fn remove(
     State(host): State<Arc<Host>>,
-    Extension(admitted): Extension<Admitted>,
-    Extension(kind): Extension<Kind>,
-    Query(about): Query<About>,
-) -> Answer {
+    Extension(admitted): Extension<AdmittedRequest>,
+    Extension(route): Extension<UploadRoute>,
+    Query(query): Query<UploadQuery>,
+) -> UploadResponse {
     may_change(&admitted)?;
-    let missing = || Refused::new(StatusCode::BAD_REQUEST, "missing_id", "id is required");
-    let id = about.id.clone().ok_or_else(missing)?;
-    let place = UploadFolder::open(&host, kind, &about).await?;
+    let missing = || UploadError::new(StatusCode::BAD_REQUEST, "missing_id", "id is required");
+    let id = query.id.clone().ok_or_else(missing)?;
+    let place = UploadFolder::open(&host, route, &query).await?;
     place.ask(move |uploads| uploads.remove(&id, SystemTime::now())).await?;
-    Ok(Json(json!({ "success": true, "message": format!("The {} is removed", kind.one) })))
+    Ok(Json(json!({ "success": true, "message": format!("The {} is removed", route.one) })))
 }
 
 async fn clear(
     State(host): State<Arc<Host>>,
-    Extension(admitted): Extension<Admitted>,
-    Extension(kind): Extension<Kind>,
-    Query(about): Query<About>,
-) -> Answer {
+    Extension(admitted): Extension<AdmittedRequest>,
+    Extension(route): Extension<UploadRoute>,
+    Query(query): Query<UploadQuery>,
+) -> UploadResponse {
     may_change(&admitted)?;
-    let place = UploadFolder::open(&host, kind, &about).await?;
+    let place = UploadFolder::open(&host, route, &query).await?;
     let deleted = place.ask(|uploads| uploads.clear(SystemTime::now())).await?;
-    Ok(Json(json!({ "success": true, "message": format!("All {} are removed", kind.many), "deleted": deleted })))
+    Ok(Json(json!({ "success": true, "message": format!("All {} are removed", route.many), "deleted": deleted })))
 }
 
-fn may_change(admitted: &Admitted) -> Result<(), Refused> {
+fn may_change(admitted: &AdmittedRequest) -> Result<(), UploadError> {
     if admitted.caller.scope >= Scope::Operate {
         return Ok(());
     }
-    Err(Refused::new(StatusCode::FORBIDDEN, "forbidden", "this device may only look"))
+    Err(UploadError::new(StatusCode::FORBIDDEN, "forbidden", "this device may only look"))
 }
 
 /// The uploads of one kind in one workspace.
 struct UploadFolder {
-    kind: Kind,
+    route: UploadRoute,
     folder: PathBuf,
     uploads: Uploads,
 }
 
 impl UploadFolder {
-    async fn open(host: &Host, kind: Kind, about: &About) -> Result<Self, Refused> {
-        let missing = || Refused::new(StatusCode::BAD_REQUEST, "missing_workspace_id", "workspace_id is required");
-        let entry = match &about.workspace_id {
-            Some(id) => host.workspaces.get(id).map_err(Refused::from)?,
+    async fn open(host: &Host, route: UploadRoute, query: &UploadQuery) -> Result<Self, UploadError> {
+        let missing = || UploadError::new(StatusCode::BAD_REQUEST, "missing_workspace_id", "workspace_id is required");
+        let entry = match &query.workspace_id {
+            Some(id) => host.workspaces.get(id).map_err(UploadError::from)?,
             None => host.workspaces.default().ok_or_else(missing)?,
         };
         let limits = host.settings.limits.uploads;
         let folder = PathBuf::from(&entry.path);
-        let uploads = blocking(kind, move || {
+        let uploads = blocking(route, move || {
             let root = Root::open(Path::new(&entry.path))?;
-            Ok(Uploads::new(root, kind.shelf, limits))
+            Ok(Uploads::new(root, route.kind, limits))
         });
-        Ok(Self { kind, folder, uploads: uploads.await? })
+        Ok(Self { route, folder, uploads: uploads.await? })
     }
 
-    /// Does something that waits for the disk.
+    /// Runs work on the uploads that waits for the disk.
     async fn ask<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Uploads) -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refused> {
+    ) -> Result<T, UploadError> {
         let uploads = self.uploads.clone();
-        blocking(self.kind, move || work(&uploads)).await
+        blocking(self.route, move || work(&uploads)).await
     }
 
-    async fn all(&self) -> Result<Vec<Stored>, Refused> {
+    async fn all(&self) -> Result<Vec<StoredUpload>, UploadError> {
         self.ask(|uploads| uploads.list(SystemTime::now())).await
     }
 
-    fn shaped(&self, stored: &Stored) -> Value {
+    fn shaped(&self, stored: &StoredUpload) -> Value {
         let seconds = |at: SystemTime| at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
         json!({
             "id": stored.id, "name": stored.name, "local_path": stored.path.as_str(),
@@ -261,32 +269,32 @@ impl UploadFolder {
 }
 
 async fn blocking<T: Send + 'static>(
-    kind: Kind,
+    route: UploadRoute,
     work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
-) -> Result<T, Refused> {
-    let done = crate::blocking::blocking(work).await.map_err(Refused::from)?;
-    done.map_err(|refusal| Refused::from_refusal(kind, &refusal))
+) -> Result<T, UploadError> {
+    let done = crate::blocking::blocking(work).await.map_err(UploadError::from)?;
+    done.map_err(|refusal| UploadError::from_refusal(route, &refusal))
 }
 
-impl Refused {
+impl UploadError {
     fn new(status: StatusCode, word: impl Into<String>, message: impl Into<String>) -> Self {
         Self { status, word: word.into(), message: message.into() }
     }
 
-    fn from_refusal(kind: Kind, refusal: &Refusal) -> Self {
+    fn from_refusal(route: UploadRoute, refusal: &Refusal) -> Self {
         let (status, word) = match refusal {
-            Refusal::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, format!("{}_too_large", kind.one)),
+            Refusal::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, format!("{}_too_large", route.one)),
             Refusal::Unsupported => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_type".into()),
             Refusal::Full => (StatusCode::INSUFFICIENT_STORAGE, "storage_full".into()),
             Refusal::DiskFull => (StatusCode::INSUFFICIENT_STORAGE, "disk_full".into()),
-            Refusal::Unknown(_) => (StatusCode::NOT_FOUND, format!("{}_not_found", kind.one)),
+            Refusal::Unknown(_) => (StatusCode::NOT_FOUND, format!("{}_not_found", route.one)),
             Refusal::Workspace(_) => (StatusCode::INTERNAL_SERVER_ERROR, "storage_error".into()),
         };
         Self::new(status, word, refusal.to_string())
     }
 }
 
-impl From<Fault> for Refused {
+impl From<Fault> for UploadError {
     fn from(fault: Fault) -> Self {
         let kind = fault.kind().unwrap_or(FaultCode::InternalError);
         let word = match kind {
@@ -299,7 +307,7 @@ impl From<Fault> for Refused {
     }
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for UploadError {
     fn into_response(self) -> Response {
         let mut response = (self.status, Json(json!({ "error": self.word, "message": self.message }))).into_response();
         if self.status == StatusCode::TOO_MANY_REQUESTS {

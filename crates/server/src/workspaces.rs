@@ -1,6 +1,7 @@
-//! The folders that agents may work in: rows of the host, all of them in memory.
+//! The registry of workspaces: rows in the log, all of them in memory.
 //!
-//! A folder that is missing makes its own workspace unusable and no other; devices come and go without touching them.
+//! A missing folder makes only its own workspace unusable. Workspaces belong to the host, so pairing and revoking
+//! devices does not touch them.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -18,16 +19,16 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 use crate::fault;
-use crate::places::{Places, Reach};
+use crate::folder_policy::{FolderPolicy, Reach};
 
-/// Workspaces at most.
+/// The greatest number of workspaces.
 const MAX: usize = 100;
-/// Characters of a name at most.
+/// The greatest length of a name, in characters.
 const MAX_NAME: usize = 200;
 
-/// A folder that agents may work in.
+/// A workspace: a folder that agents may work in. Also the form of its row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct WorkspaceEntry {
     pub(crate) id: WorkspaceId,
     pub(crate) name: String,
     /// Absolute, with every link followed when it was added.
@@ -39,22 +40,22 @@ pub(crate) struct Entry {
     pub(crate) current: Option<SessionId>,
 }
 
-/// What a new workspace is made of.
+/// The parameters of a new workspace.
 pub(crate) struct NewWorkspace {
     pub(crate) name: Option<String>,
     pub(crate) path: PathBuf,
     pub(crate) auto_start: bool,
     pub(crate) create_if_missing: bool,
-    /// How far whoever adds it may go.
+    /// Which folders the caller may choose from.
     pub(crate) reach: Reach,
 }
 
 /// The workspaces that were added, in memory and as rows of the log.
 pub(crate) struct Workspaces {
     log: Arc<dyn Log>,
-    places: Places,
+    folder_policy: FolderPolicy,
     /// By when they were added. Replaced as a whole, so readers never wait for the disk.
-    entries: RwLock<Arc<Vec<Entry>>>,
+    entries: RwLock<Arc<Vec<WorkspaceEntry>>>,
     /// The folder that the daemon was started in.
     home: Option<PathBuf>,
     /// Held from the check of a change to its commit.
@@ -62,13 +63,13 @@ pub(crate) struct Workspaces {
 }
 
 impl Workspaces {
-    /// Reads all of them; a row that cannot be read is passed over and told, never written over.
+    /// Reads all workspaces. A row that cannot be read is logged and left as it is.
     pub(crate) async fn load(
         log: Arc<dyn Log>,
-        places: Places,
+        folder_policy: FolderPolicy,
         home: Option<PathBuf>,
     ) -> Result<Self, roost_log::Error> {
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<WorkspaceEntry> = Vec::new();
         for (id, body) in log.rows(RowKind::Workspace).await? {
             match serde_json::from_str(&body) {
                 Ok(entry) => entries.push(entry),
@@ -76,28 +77,28 @@ impl Workspaces {
             }
         }
         entries.sort_by_key(|entry| entry.created_at);
-        Ok(Self { log, places, home, entries: RwLock::new(Arc::new(entries)), changing: Mutex::default() })
+        Ok(Self { log, folder_policy, home, entries: RwLock::new(Arc::new(entries)), changing: Mutex::default() })
     }
 
     /// All of them, by when they were added.
-    pub(crate) fn all(&self) -> Arc<Vec<Entry>> {
+    pub(crate) fn all(&self) -> Arc<Vec<WorkspaceEntry>> {
         self.entries.read().clone()
     }
 
-    /// Which folders can become workspaces.
-    pub(crate) fn places(&self) -> &Places {
-        &self.places
+    /// The policy that decides which folders can become workspaces.
+    pub(crate) fn folder_policy(&self) -> &FolderPolicy {
+        &self.folder_policy
     }
 
     /// The workspace of this id, to work in.
-    pub(crate) fn get(&self, id: &str) -> Result<Entry, Fault> {
+    pub(crate) fn get(&self, id: &str) -> Result<WorkspaceEntry, Fault> {
         let entry = self.find(id)?;
         self.check(&entry)?;
         Ok(entry)
     }
 
     /// The workspace of this id, whether or not it can be worked in.
-    pub(crate) fn find(&self, id: &str) -> Result<Entry, Fault> {
+    pub(crate) fn find(&self, id: &str) -> Result<WorkspaceEntry, Fault> {
         let found = self.all().iter().find(|entry| entry.id.as_str() == id).cloned();
         found.ok_or_else(|| {
             let why = format_args!("no workspace \"{id}\"; workspace/list shows them");
@@ -105,42 +106,41 @@ impl Workspaces {
         })
     }
 
-    /// Refuses a workspace that was added before its folder was one that nobody may have: it is listed and can be
-    /// removed, and that is all.
-    pub(crate) fn check(&self, entry: &Entry) -> Result<(), Fault> {
-        self.places.check(entry.path.as_ref()).map_err(|fault| fault.with("workspace_id", &entry.id))
+    /// Refuses a workspace whose folder policy no longer allows: such a one can only be listed and removed.
+    pub(crate) fn check(&self, entry: &WorkspaceEntry) -> Result<(), Fault> {
+        self.folder_policy.check(entry.path.as_ref()).map_err(|fault| fault.with("workspace_id", &entry.id))
     }
 
-    /// Those that can be worked in.
-    pub(crate) fn usable(&self) -> Vec<Entry> {
+    /// The workspaces that policy still allows to be used.
+    pub(crate) fn usable(&self) -> Vec<WorkspaceEntry> {
         self.all().iter().filter(|entry| self.check(entry).is_ok()).cloned().collect()
     }
 
     /// The workspace that this folder lies in; none is nested, so there is one at most.
-    pub(crate) fn containing(&self, path: &Path) -> Option<Entry> {
+    pub(crate) fn containing(&self, path: &Path) -> Option<WorkspaceEntry> {
         self.usable().into_iter().find(|entry| path.starts_with(&entry.path))
     }
 
-    /// The one that is meant where none is named: the one that the daemon was started in, else the first.
-    pub(crate) fn default(&self) -> Option<Entry> {
+    /// The default workspace: the one that contains the folder the daemon was started in, else the first one.
+    pub(crate) fn default(&self) -> Option<WorkspaceEntry> {
         let home = self.home.as_deref().and_then(|home| self.containing(home));
         home.or_else(|| self.usable().into_iter().next())
     }
 
-    /// The workspace of this id, or the one that is meant where none is named.
-    pub(crate) fn named(&self, id: Option<&str>) -> Result<Entry, Fault> {
+    /// The workspace of this id, or the default one.
+    pub(crate) fn named(&self, id: Option<&str>) -> Result<WorkspaceEntry, Fault> {
         match id {
             Some(id) => self.get(id),
             None => self.default().ok_or_else(|| Fault::missing("workspace_id")),
         }
     }
 
-    /// Adds a folder.
-    pub(crate) async fn add(&self, new: NewWorkspace) -> Result<Entry, Fault> {
+    /// Adds a folder as a workspace: checks that policy allows it and that it overlaps with no other, then stores it.
+    pub(crate) async fn add(&self, new: NewWorkspace) -> Result<WorkspaceEntry, Fault> {
         // First where it would be, so that nothing is made where nothing may be; then where it is.
-        let real = self.places.admit(&new.path, new.reach).await?;
+        let real = self.folder_policy.admit(&new.path, new.reach).await?;
         let path = folder(&real, new.create_if_missing).await?;
-        self.places.admit(path.as_ref(), new.reach).await?;
+        self.folder_policy.admit(path.as_ref(), new.reach).await?;
         let folder_name = Path::new(&path).file_name().map(|name| name.to_string_lossy().into_owned());
         let name = checked_name(new.name.or(folder_name).unwrap_or_else(|| path.clone()))?;
         let _changing = self.changing.lock().await;
@@ -162,7 +162,7 @@ impl Workspaces {
             }
         }
         let name = unique(&all, name);
-        let entry = Entry {
+        let entry = WorkspaceEntry {
             id: WorkspaceId::new(),
             name: name.clone(),
             path: path.clone(),
@@ -178,13 +178,13 @@ impl Workspaces {
         Ok(entry)
     }
 
-    /// Changes what is said of a workspace.
+    /// Changes the name of a workspace, or whether it starts by itself.
     pub(crate) async fn update(
         &self,
         id: &str,
         name: Option<String>,
         auto_start: Option<bool>,
-    ) -> Result<Entry, Fault> {
+    ) -> Result<WorkspaceEntry, Fault> {
         let name = name.map(checked_name).transpose()?;
         let _changing = self.changing.lock().await;
         let mut entry = self.get(id)?;
@@ -215,7 +215,7 @@ impl Workspaces {
     }
 
     /// Forgets a workspace; its folder and sessions stay.
-    pub(crate) async fn remove(&self, id: &str) -> Result<Entry, Fault> {
+    pub(crate) async fn remove(&self, id: &str) -> Result<WorkspaceEntry, Fault> {
         let _changing = self.changing.lock().await;
         let entry = self.find(id)?;
         let removed = WorkspaceRemovedPayload {
@@ -229,23 +229,23 @@ impl Workspaces {
         Ok(entry)
     }
 
-    async fn store(&self, entry: &Entry, event: Option<EventBody>) -> Result<(), Fault> {
+    async fn store(&self, entry: &WorkspaceEntry, event: Option<EventBody>) -> Result<(), Fault> {
         let body = serde_json::to_string(entry).map_err(|error| Fault::new(FaultCode::InternalError, error))?;
         let change = RowChange { kind: RowKind::Workspace, id: entry.id.to_string(), body: Some(body) };
         self.log.keep(vec![change], event.map(host_event).into_iter().collect()).await.map_err(fault::log)
     }
 
-    fn put(&self, entry: &Entry) {
-        let with = |other: &Entry| if other.id == entry.id { entry.clone() } else { other.clone() };
+    fn put(&self, entry: &WorkspaceEntry) {
+        let with = |other: &WorkspaceEntry| if other.id == entry.id { entry.clone() } else { other.clone() };
         self.replace(self.all().iter().map(with).collect());
     }
 
-    fn replace(&self, entries: Vec<Entry>) {
+    fn replace(&self, entries: Vec<WorkspaceEntry>) {
         *self.entries.write() = Arc::new(entries);
     }
 }
 
-/// An event of the host's own stream.
+/// An event for the stream of the host, which belongs to no session.
 pub(crate) fn host_event(body: EventBody) -> NewEvent {
     NewEvent {
         time: Timestamp::now(),
@@ -255,7 +255,7 @@ pub(crate) fn host_event(body: EventBody) -> NewEvent {
     }
 }
 
-/// The host's own stream.
+/// Whether this is the stream of host events, which belong to no session.
 pub(crate) fn is_host(stream: &StreamId) -> bool {
     *stream == StreamId::host()
 }
@@ -285,8 +285,8 @@ fn checked_name(name: String) -> Result<String, Fault> {
     Ok(name.into())
 }
 
-/// The name, with a number where another workspace bears it.
-fn unique(all: &[Entry], name: String) -> String {
+/// The name, with a number after it if another workspace has the same.
+fn unique(all: &[WorkspaceEntry], name: String) -> String {
     let taken = |name: &str| all.iter().any(|other| other.name == name);
     if !taken(&name) {
         return name;

@@ -1,4 +1,4 @@
-//! A connection over a WebSocket.
+//! Serves one connection over a WebSocket: reads its messages, writes its queue, and says goodbye.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -12,12 +12,13 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use crate::auth::{Client, Ended};
+use crate::auth::{Client, CloseReason};
 use crate::caller::Caller;
-use crate::connection::{Connection, Outgoing, not_text};
-use crate::goodbye::Progress;
+use crate::connection::{Connection, Outgoing};
+use crate::goodbye::WriteProgress;
 use crate::host::Host;
-use crate::message_budget::{Cut, Meter};
+use crate::message_budget::{CutReason, Meter};
+use crate::response_frame::not_text;
 
 /// How often a client hears from us at least; one that hears nothing for 45 s gives up.
 const HEARTBEAT: Duration = Duration::from_secs(30);
@@ -25,26 +26,26 @@ const HEARTBEAT: Duration = Duration::from_secs(30);
 const PING: Duration = Duration::from_secs(81);
 /// How long a frame may take to be written; a client that reads nothing is let go, and can come back to its cursor.
 const WRITE_WAIT: Duration = Duration::from_secs(15);
-/// Serves a client until it or the door is gone.
+/// Serves a client until it is gone, its token ends, or the server stops.
 pub(crate) async fn serve(socket: WebSocket, host: Arc<Host>, caller: Caller, client: Option<Client>, meter: &Meter) {
     meter.start();
     let (connection, outgoing) = Connection::open(&host, caller);
     let (sink, stream) = socket.split();
-    let progress = Progress::default();
+    let progress = WriteProgress::default();
     let mut writing = pin!(write(sink, outgoing, &host, &progress));
     let farewell = tokio::select! {
         rebuke = read(stream, &connection, &host, meter) => rebuke,
         () = &mut writing => None,
         ended = ended(client) => Some(match ended {
-            Ended::Revoked => (close_code::POLICY, "authentication failed: the device was revoked"),
-            Ended::Expired => (close_code::POLICY, "authentication failed: the token has expired"),
+            CloseReason::Revoked => (close_code::POLICY, "authentication failed: the device was revoked"),
+            CloseReason::Expired => (close_code::POLICY, "authentication failed: the token has expired"),
         }),
         () = host.daemon.closing.cancelled() => Some((close_code::AWAY, "server shutting down")),
     };
     if let Some((code, reason)) = farewell {
         let last_words = async {
             if code == close_code::AWAY {
-                connection.tell_the_end(&host).await;
+                connection.notify_shutdown(&host).await;
             }
             connection.say_goodbye(code, reason).await;
         };
@@ -55,14 +56,14 @@ pub(crate) async fn serve(socket: WebSocket, host: Arc<Host>, caller: Caller, cl
 }
 
 /// Returns when the client's device may no longer be connected; never for one without a device.
-async fn ended(client: Option<Client>) -> Ended {
+async fn ended(client: Option<Client>) -> CloseReason {
     match client {
         Some(mut client) => client.ended().await,
         None => std::future::pending().await,
     }
 }
 
-/// Reads until the client is gone, or sends what no client may; then the goodbye that it deserves.
+/// Reads until the client is gone or breaks the protocol; returns the close frame that it then gets.
 async fn read(
     mut stream: SplitStream<WebSocket>,
     connection: &Arc<Connection>,
@@ -88,7 +89,7 @@ async fn read(
 /// A close code and its reason.
 type Goodbye = (u16, &'static str);
 
-/// The goodbye to a client whose frame broke the rules; one that broke off gets none.
+/// The close frame for a client that broke the protocol; `None` for one that disconnected.
 fn rebuke(error: &axum::Error) -> Option<Goodbye> {
     // The type of the error is not axum's to show; these are the words that it begins with.
     let goodbyes = [
@@ -97,7 +98,8 @@ fn rebuke(error: &axum::Error) -> Option<Goodbye> {
         ("WebSocket protocol", (close_code::PROTOCOL, "the frame breaks the protocol")),
     ];
     let why = error.to_string();
-    let cut = Cut::ALL.into_iter().find(|cut| why.contains(cut.reason())).map(|cut| (close_code::AGAIN, cut.reason()));
+    let cut =
+        CutReason::ALL.into_iter().find(|cut| why.contains(cut.reason())).map(|cut| (close_code::AGAIN, cut.reason()));
     cut.or_else(|| goodbyes.into_iter().find(|(words, _)| why.starts_with(words)).map(|(_, goodbye)| goodbye))
 }
 
@@ -105,7 +107,7 @@ async fn write(
     mut sink: SplitSink<WebSocket, Message>,
     mut outgoing: mpsc::Receiver<Outgoing>,
     host: &Host,
-    progress: &Progress,
+    progress: &WriteProgress,
 ) {
     let (mut heartbeat, mut ping) = (interval(HEARTBEAT), interval(PING));
     for timer in [&mut heartbeat, &mut ping] {
@@ -139,7 +141,7 @@ async fn write(
     }
 }
 
-/// Whether something was written before the client's time was up.
+/// Whether the write ended within `WRITE_WAIT`.
 async fn in_time(write: impl Future<Output = Result<(), axum::Error>>) -> bool {
     matches!(timeout(WRITE_WAIT, write).await, Ok(Ok(())))
 }

@@ -1,12 +1,12 @@
-//! Whether a file is text.
+//! Guesses whether a file is binary, by its name or by its first bytes.
 
 use crate::index::extension;
 use crate::sensitive::small;
 
-/// How much of a file is looked at for a NUL, as git does.
+/// The bytes at a file's beginning that are searched for a NUL, as git does.
 pub(crate) const SNIFFED: usize = 8000;
 
-/// Whether a file of this name is likely no text.
+/// Whether the extension is that of a binary format.
 pub(crate) fn by_name(name: &str) -> bool {
     matches!(
         small(extension(name)).as_ref(),
@@ -94,7 +94,7 @@ pub(crate) fn by_name(name: &str) -> bool {
     )
 }
 
-/// Whether what begins like this is no text.
+/// Whether the first bytes of a file hold a NUL, and so are not text.
 pub(crate) fn by_content(beginning: &[u8]) -> bool {
     memchr::memchr(0, &beginning[..beginning.len().min(SNIFFED)]).is_some()
 }

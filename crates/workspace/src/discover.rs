@@ -8,18 +8,18 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::{RelPath, Root};
 
-/// How far a search goes.
+/// The limits of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reach {
-    /// Folders below a root.
+pub struct DiscoverLimits {
+    /// How many levels below a root are read; the root is level 0.
     pub depth: usize,
-    /// How long it takes at most.
+    /// The search ends after this time, with what it found until then.
     pub time: Duration,
-    /// Repositories at most.
+    /// The search ends when this many repositories are found.
     pub repositories: usize,
 }
 
-impl Default for Reach {
+impl Default for DiscoverLimits {
     fn default() -> Self {
         Self { depth: 4, time: Duration::from_secs(10), repositories: 1000 }
     }
@@ -28,33 +28,33 @@ impl Default for Reach {
 /// A repository that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundRepository {
-    /// Its folder, absolute.
+    /// The absolute path of its working copy.
     pub path: PathBuf,
-    /// Where it comes from.
+    /// The URL of the remote `origin`, without user and password; absent where there is none.
     pub remote_url: Option<String>,
-    /// When git last changed something in it.
+    /// When git last wrote the index, or else `HEAD`.
     pub modified: SystemTime,
 }
 
-/// What a search found.
+/// The result of a search, also while it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Discovery {
-    /// The repositories, by their folders.
+    /// The repositories; sorted by path once the search has ended.
     pub repositories: Vec<FoundRepository>,
-    /// Folders that were looked into.
+    /// How many folders were read.
     pub scanned: u64,
-    /// Folders that could not be looked into, or no more.
+    /// How many folders were not read: unreadable, too deep, or left when the search ended.
     pub skipped: u64,
 }
 
-/// Folders that hold no repositories of their own, but very many folders.
+/// Folders that are skipped: they hold no repositories of the user's, but very many folders.
 const PASSED_OVER: [&str; 7] = ["node_modules", "vendor", "target", "dist", "build", "venv", "__pycache__"];
 
-/// Bytes of a repository's settings that are read at most.
+/// The most bytes that are read of a repository's `config`.
 const SETTINGS: u64 = 64 << 10;
 
 impl Discovery {
-    /// The repositories in the order of their folders, each once.
+    /// Sorts the repositories by path and removes duplicates.
     pub fn in_order(mut self) -> Self {
         self.repositories.sort_by(|one, other| one.path.cmp(&other.path));
         self.repositories.dedup_by(|one, other| one.path == other.path);
@@ -62,14 +62,14 @@ impl Discovery {
     }
 }
 
-/// Looks below these folders, the nearest first. `goes_on` is told what was found so far, before each folder, and ends
-/// the search by saying no. Links are not followed. Waits for the disk.
-pub fn discover(roots: &[PathBuf], reach: Reach, mut goes_on: impl FnMut(&Discovery) -> bool) -> Discovery {
+/// Searches below these folders, breadth first. Before each folder `goes_on` gets what was found so far; the search
+/// ends when it returns false. Links are not followed. Waits for the disk.
+pub fn discover(roots: &[PathBuf], limits: DiscoverLimits, mut goes_on: impl FnMut(&Discovery) -> bool) -> Discovery {
     let began = Instant::now();
     let mut found = Discovery::default();
     let mut waiting: VecDeque<(PathBuf, usize)> = roots.iter().map(|root| (root.clone(), 0)).collect();
     while let Some((folder, depth)) = waiting.pop_front() {
-        let enough = found.repositories.len() >= reach.repositories || began.elapsed() > reach.time;
+        let enough = found.repositories.len() >= limits.repositories || began.elapsed() > limits.time;
         if enough || !goes_on(&found) {
             found.skipped += 1 + waiting.len() as u64;
             break;
@@ -79,7 +79,7 @@ pub fn discover(roots: &[PathBuf], reach: Reach, mut goes_on: impl FnMut(&Discov
             continue;
         }
         match fs::read_dir(&folder) {
-            Ok(_) if depth > reach.depth => found.skipped += 1,
+            Ok(_) if depth > limits.depth => found.skipped += 1,
             Ok(entries) => {
                 found.scanned += 1;
                 let folders = entries.flatten().filter(is_looked_into).map(|entry| (entry.path(), depth + 1));
@@ -97,7 +97,7 @@ fn is_looked_into(entry: &DirEntry) -> bool {
     entry.file_type().is_ok_and(|kind| kind.is_dir()) && !name.starts_with('.') && !PASSED_OVER.contains(&&*name)
 }
 
-/// The repository in a folder. A work tree beside its repository has a file in place of the folder `.git`.
+/// The repository in a folder, if there is one. In a linked worktree `.git` is a file.
 fn repository(folder: &Path) -> Option<FoundRepository> {
     let git = folder.join(".git");
     let metadata = fs::symlink_metadata(&git).ok().filter(|git| !git.is_symlink())?;
@@ -110,7 +110,7 @@ fn repository(folder: &Path) -> Option<FoundRepository> {
     })
 }
 
-/// The settings of a repository that may be anybody's: what is no file is not waited for.
+/// Reads `.git/config`. The repository may be anybody's, so a pipe in its place must not block.
 fn settings(git: &Path) -> Option<String> {
     let (file, _) = Root::open(git).ok()?.open_file(&RelPath::parse("config").ok()?).ok()?;
     let mut text = String::new();
@@ -118,7 +118,7 @@ fn settings(git: &Path) -> Option<String> {
     Some(text)
 }
 
-/// The address of `origin` in a repository's settings, without what a person may have put in front of its host.
+/// The URL of `origin` in a `config`, without user and password.
 fn origin(config: &str) -> Option<String> {
     let mut lines = config.lines().map(str::trim).skip_while(|line| *line != "[remote \"origin\"]").skip(1);
     let settings = lines.by_ref().take_while(|line| !line.starts_with('['));

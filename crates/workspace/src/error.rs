@@ -1,99 +1,99 @@
-//! Why something in a workspace could not be done.
+//! Why an operation in a workspace failed.
 
 use std::io;
 
 use crate::git::GitKind;
 
-/// Why something in a workspace could not be done.
+/// Why an operation in a workspace failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The path leads out of the workspace, or would.
+    /// The path leads out of the workspace, by `..` or through a link.
     #[error("{path:?} is not a path inside the workspace: name it relative to the workspace's folder, without \"..\"")]
     PathTraversal {
-        /// As it was named.
+        /// The path as the caller wrote it.
         path: String,
     },
     /// There is nothing at the path.
     #[error("there is no {path:?} in the workspace")]
     NotFound {
-        /// As it was named.
+        /// The path as the caller wrote it.
         path: String,
     },
-    /// It is a folder, a pipe, a device: nothing that can be read as a file.
+    /// The path is a folder, a pipe or a device, so it cannot be read as a file.
     #[error("{path:?} is {kind}, not a file")]
     NotAFile {
-        /// As it was named.
+        /// The path as the caller wrote it.
         path: String,
-        /// What it is.
+        /// What is there instead, such as `a folder`.
         kind: &'static str,
     },
-    /// It is bigger than may be read at once.
+    /// The file is bigger than the limit, and is no text that could be cut.
     #[error("{path:?} has {size} bytes, and {limit} may be read at once: ask for a part of it, or for more")]
     TooLarge {
-        /// As it was named.
+        /// The path as the caller wrote it.
         path: String,
-        /// How big it is.
+        /// The file's size in bytes.
         size: u64,
-        /// How much may be read.
+        /// The limit, in bytes.
         limit: u64,
     },
-    /// It is no folder, or there is nothing at all.
+    /// A folder was needed, and there is something else or nothing at the path.
     #[error("there is no folder {path:?} in the workspace")]
     NotADirectory {
-        /// As it was named.
+        /// The path as the caller wrote it.
         path: String,
     },
-    /// The user who runs Roost may not do that.
+    /// The file system denies this to the user who runs Roost.
     #[error("{path:?}: permission denied to the user who runs Roost")]
     Denied {
-        /// As it was named.
+        /// The path as the caller wrote it.
         path: String,
     },
-    /// The workspace's folder cannot be used.
+    /// The workspace's folder cannot be opened.
     #[error("the workspace's folder {folder:?} cannot be opened: {source}")]
     NoRoot {
-        /// Where it should be.
+        /// The path of the workspace's folder.
         folder: String,
-        /// What the system said.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// What is searched for is no regular expression.
+    /// The search pattern is not a valid regular expression.
     #[error("the pattern is no regular expression: {message}")]
     BadPattern {
-        /// What is wrong with it.
+        /// The parser's message.
         message: String,
     },
-    /// The system failed.
+    /// Any other error of the operating system.
     #[error("{path:?}: {source}")]
     Io {
-        /// As it was named.
+        /// The path as the caller wrote it.
         path: String,
-        /// What the system said.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// git could not do it.
+    /// A git operation failed.
     #[error("git {operation} failed: {message}")]
     Git {
-        /// What was to be done, such as `push`.
+        /// The operation's name on the wire, such as `push`.
         operation: &'static str,
-        /// What git said, and what can be done about it.
+        /// What git wrote, with advice where there is some.
         message: String,
-        /// Which failure it is.
+        /// The cause, as far as git's message tells it; clients get its word.
         kind: GitKind,
     },
 }
 
 impl Error {
-    /// The same where a folder was wanted: what is not there is none.
+    /// Converts `NotFound` to `NotADirectory`, for operations that need a folder.
     #[must_use]
-    pub fn of_folder(self) -> Self {
+    pub fn for_folder(self) -> Self {
         match self {
             Self::NotFound { path } => Self::NotADirectory { path },
             other => other,
         }
     }
 
-    /// The same, but of the operation that a part of it failed for.
+    /// Replaces the operation of a git error, for operations that consist of several git calls.
     pub fn during(self, operation: &'static str) -> Self {
         match self {
             Self::Git { message, kind, .. } => Self::Git { operation, message, kind },
@@ -101,7 +101,7 @@ impl Error {
         }
     }
 
-    /// What the system's answer about a path means.
+    /// The error that an I/O error about a path means.
     pub(crate) fn io(path: &str, source: io::Error) -> Self {
         let path = path.to_owned();
         // What leads out of the root: cap-std says it in words, the kernel with EXDEV; a circle of links leads nowhere.

@@ -1,21 +1,22 @@
-//! Where git keeps what it knows of a folder.
+//! Finds the git directory of a folder, without starting git.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The repository that a folder is in. In a linked worktree and in a submodule its parts lie apart.
+/// The git directories of the repository that a folder is in. In a linked worktree and in a submodule they lie apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitDir {
-    /// `HEAD`, the index and what git is doing: this worktree's own.
+    /// The directory of this worktree: `HEAD`, the index, and the state of merges and rebases.
     pub own: PathBuf,
-    /// Branches, remotes and settings: shared by all worktrees.
+    /// The directory that all worktrees share: branches, remotes and settings.
     pub common: PathBuf,
-    /// The folder beneath the top of the work tree, with a `/` behind it; empty for the top.
+    /// The folder's path below the top of the working copy, with a `/` at its end; empty for the top itself.
     pub prefix: String,
 }
 
 impl GitDir {
-    /// The repository that a folder is in; none if there is none, or if its name is no text. Waits for the disk.
+    /// Finds the repository that a folder is in; `None` if there is none, or if the path is not UTF-8. Waits for the
+    /// disk.
     pub fn find(folder: &Path) -> Option<Self> {
         let folder = fs::canonicalize(folder).ok()?;
         let (top, own) = folder.ancestors().find_map(|top| Some((top, at(&top.join(".git"))?)))?;
@@ -28,24 +29,24 @@ impl GitDir {
         Some(Self { common: fs::canonicalize(common).ok()?, own, prefix })
     }
 
-    /// Whether the folder is the top of its work tree, which git's own commands need here.
+    /// Whether the folder is the top of its working copy; only there Roost runs git.
     pub fn is_top(&self) -> bool {
         self.prefix.is_empty()
     }
 
-    /// The branch that is checked out; none if a commit is. Waits for the disk.
+    /// The branch that is checked out; `None` with a detached head. Waits for the disk.
     pub fn branch(&self) -> Option<String> {
         let head = fs::read_to_string(self.own.join("HEAD")).ok()?;
         Some(head.trim_end().strip_prefix("ref: refs/heads/")?.to_owned())
     }
 
-    /// The file of the index.
+    /// The path of git's index file, which may not exist.
     pub fn index(&self) -> PathBuf {
         self.own.join("index")
     }
 }
 
-/// The repository that a `.git` is or leads to.
+/// The git directory that a `.git` is, or that a file `.git` names.
 fn at(dot_git: &Path) -> Option<PathBuf> {
     let place = match fs::metadata(dot_git).ok()?.is_dir() {
         true => dot_git.to_owned(),

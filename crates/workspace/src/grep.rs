@@ -1,7 +1,8 @@
-//! Lines of files by their content, with ripgrep's own parts.
+//! Searches files by content, with ripgrep's libraries.
 //!
-//! The files come from the index, so nothing is walked, and are opened beneath the root one by one, so no link is
-//! followed out of it. Results come in the order of the paths, whatever thread was faster: a limit cuts the same every time.
+//! The files come from the index, so nothing is walked. Each is opened beneath the root, so no link is followed out of
+//! it. Results come in the order of the paths, whichever thread was faster, so a limit cuts at the same place every
+//! time.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,37 +20,37 @@ use crate::parallel::threads;
 use crate::search::Filter;
 use crate::{Error, RelPath, Root};
 
-/// Files that one thread searches before it takes the next ones.
+/// How many files one thread searches before it takes the next ones.
 const PIECE: usize = 32;
 
-/// Bytes of a line that are shown at most, and how many of them stand before the first match.
+/// The most bytes of a line that are shown, and how many of them come before the first match.
 const LINE: usize = 1000;
 const BEFORE: usize = 200;
 
-/// Bytes of the lines of one file that are shown at most.
+/// The most bytes of lines that are shown of one file.
 const FILE: usize = 128 << 10;
 
-/// Bytes of one line that are held at most; a file with a longer one is left out.
+/// The longest line that is searched, in bytes; a file with a longer one is left out.
 const HEAP: usize = 32 << 20;
 
-/// What is searched for.
+/// A search by content: the pattern, where it is searched, and how much is returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrepQuery {
     /// A regular expression, or plain text.
     pub pattern: String,
-    /// It is a regular expression.
+    /// Whether the pattern is a regular expression; else it is plain text.
     pub is_regex: bool,
-    /// Whether capitals matter; absent: if the pattern has one.
+    /// Whether case matters. Absent: it does if the pattern has a capital letter.
     pub case_sensitive: Option<bool>,
-    /// Only whole words.
+    /// Matches must begin and end at word boundaries.
     pub whole_words: bool,
-    /// Only beneath this folder.
+    /// Only files beneath this folder are searched; the root searches all.
     pub folder: RelPath,
-    /// Only in these files. Whether one is binary is decided by its content, whatever the filter says.
+    /// Which files are searched. A file with a NUL is left out, whatever the filter says.
     pub filter: Filter,
-    /// Lines shown before and after each match.
+    /// How many lines of context are shown before and after each match.
     pub context: (usize, usize),
-    /// Lines with a match at most: in all, and in one file.
+    /// The most matching lines: in all, and in one file.
     pub limit: (usize, usize),
 }
 
@@ -69,40 +70,40 @@ impl Default for GrepQuery {
 }
 
 impl GrepQuery {
-    /// Whether it can be searched for.
+    /// Checks that the pattern can be compiled.
     pub fn check(&self) -> Result<(), Error> {
         matcher(self).map(|_| ())
     }
 }
 
-/// A line of a file.
+/// A matching line, or a line of context.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
-    /// Its number, from 1.
+pub struct FileLine {
+    /// The line's number in its file; the first is 1.
     pub number: u64,
-    /// What it says, or the part of it around its first match if it is long.
+    /// The line without its end; of a long one, the part around its first match.
     pub text: String,
-    /// Where the matches are in `text`, in bytes; none in a line of context.
+    /// The byte ranges of the matches in `text`; empty for a line of context.
     pub matches: Vec<Range<usize>>,
-    /// It says more than `text`.
+    /// Whether the line is longer than `text`.
     pub is_cut: bool,
 }
 
-/// What was found in a file.
+/// The matches in one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileMatches {
-    /// Its path, beneath the workspace.
+    /// Its path from the workspace's folder, with `/` between names.
     pub path: String,
-    /// Lines with a match and those around them, in order.
-    pub lines: Vec<Line>,
-    /// Lines with a match among them.
+    /// The matching lines and their context, in order.
+    pub lines: Vec<FileLine>,
+    /// How many of `lines` match.
     pub matched: usize,
-    /// The file has more of them.
+    /// Whether the file has more matching lines.
     pub is_cut: bool,
 }
 
 impl FileMatches {
-    /// Leaves only so many lines with a match, and those around them.
+    /// Keeps only so many matching lines, with their context.
     fn cut(&mut self, most: usize) {
         if self.matched <= most {
             return;
@@ -120,21 +121,21 @@ impl FileMatches {
     }
 }
 
-/// What a search came to.
+/// The totals of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GrepSummary {
-    /// Files that were looked into.
+    /// How many files were searched.
     pub searched: usize,
-    /// Files with a match.
+    /// How many files have a match, up to the limit.
     pub files: usize,
-    /// Lines with a match.
+    /// How many lines have a match, up to the limit.
     pub matches: usize,
-    /// There is more than the limit, of all files or of one.
+    /// Whether a limit was reached, that of all files or that of one.
     pub is_limited: bool,
 }
 
-/// Searches, and hands on what was found in the order of the paths; ends when `found` wants no more, at the limit, or when
-/// cancelled. Waits for the disk, and for `found`.
+/// Searches, and calls `found` for each file with a match, in the order of the paths. Ends when `found` returns false,
+/// at the limit, or when cancelled. Waits for the disk, and for `found`.
 pub fn grep(
     root: &Root,
     index: &Index,
@@ -230,7 +231,7 @@ fn searcher(query: &GrepQuery) -> Searcher {
         .build()
 }
 
-/// What is in one file; nothing if it cannot be read, since others can.
+/// The matches in one file; `None` if it has none or cannot be read.
 fn in_file(
     root: &Root,
     path: &str,
@@ -239,7 +240,7 @@ fn in_file(
     query: &GrepQuery,
 ) -> Option<FileMatches> {
     let (file, _) = root.open_file(&RelPath::parse(path).ok()?).ok()?;
-    let mut lines = Lines {
+    let mut collector = LineCollector {
         matcher,
         most: query.limit.1,
         lines: Vec::new(),
@@ -248,23 +249,23 @@ fn in_file(
         is_cut: false,
         is_binary: false,
     };
-    searcher.search_file(matcher, &file.into_std(), &mut lines).ok()?;
-    let Lines { lines, matched, is_cut, is_binary, .. } = lines;
+    searcher.search_file(matcher, &file.into_std(), &mut collector).ok()?;
+    let LineCollector { lines, matched, is_cut, is_binary, .. } = collector;
     (matched > 0 && !is_binary).then(|| FileMatches { path: path.to_owned(), lines, matched, is_cut })
 }
 
 /// Collects the lines of a file.
-struct Lines<'a> {
+struct LineCollector<'a> {
     matcher: &'a RegexMatcher,
     most: usize,
-    lines: Vec<Line>,
+    lines: Vec<FileLine>,
     matched: usize,
     bytes: usize,
     is_cut: bool,
     is_binary: bool,
 }
 
-impl Lines<'_> {
+impl LineCollector<'_> {
     fn push(&mut self, number: Option<u64>, bytes: &[u8], is_match: bool) {
         let text = String::from_utf8_lossy(bytes);
         let text = text.trim_end_matches(['\n', '\r']);
@@ -287,7 +288,7 @@ impl Lines<'_> {
             *range = range.start - start..range.end.min(end) - start;
         }
         self.bytes += end - start;
-        self.lines.push(Line {
+        self.lines.push(FileLine {
             number: number.unwrap_or_default(),
             text: text[start..end].to_owned(),
             matches,
@@ -296,7 +297,7 @@ impl Lines<'_> {
     }
 }
 
-impl Sink for Lines<'_> {
+impl Sink for LineCollector<'_> {
     type Error = std::io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Self::Error> {

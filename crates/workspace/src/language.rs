@@ -1,8 +1,8 @@
-//! Which language a file is written in, by its name.
+//! Guesses the language of a file by its name.
 
 use crate::index::extension;
 
-/// Languages by extension.
+/// Each language with its extensions, which are compared without regard to case.
 const EXTENSIONS: &[(&str, &[&str])] = &[
     ("Assembly", &["asm", "s"]),
     ("C", &["c", "h"]),
@@ -54,7 +54,7 @@ const EXTENSIONS: &[(&str, &[&str])] = &[
     ("Zig", &["zig"]),
 ];
 
-/// Languages of files that have no extension.
+/// Languages by the whole file name, which are compared exactly.
 const NAMES: &[(&str, &str)] = &[
     ("CMakeLists.txt", "CMake"),
     ("Dockerfile", "Dockerfile"),
@@ -67,7 +67,7 @@ const NAMES: &[(&str, &str)] = &[
     ("makefile", "Makefile"),
 ];
 
-/// The language of a file of this name.
+/// The language of a file of this name; `None` if it is unknown.
 pub(crate) fn from_file_name(name: &str) -> Option<&'static str> {
     if let Some((_, language)) = NAMES.iter().find(|(known, _)| *known == name) {
         return Some(language);

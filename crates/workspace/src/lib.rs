@@ -1,10 +1,10 @@
-//! What a person who supervises an agent sees and does in the repository itself: files, git, live changes, search.
+//! The repository of a workspace, for the person who supervises an agent: files, git, live changes and search.
 //!
 //! Decisions that matter:
 //! - A path that a client names is a [`RelPath`]: text, relative, without `..`. It is resolved beneath the workspace's
 //!   [`Root`] by the operating system (`openat2`), so no link and no race leads out of it.
-//! - Reads never change the workspace, and never wait for what is no file (a pipe, a device).
-//! - git is the user's own for everything that writes, so that hooks, credentials and signing work.
+//! - Reads never change the workspace, and never block on a pipe or a device.
+//! - Everything that writes uses the user's own git, so that hooks, credentials and signing work.
 
 mod binary;
 pub mod discover;

@@ -1,26 +1,26 @@
-//! What is in a folder, out of the index.
+//! Lists folders from the index.
 
 use std::cmp::Ordering;
 
 use crate::index::{FileEntry, Index};
 use crate::search::Filter;
 
-/// A folder of the index.
+/// A folder, with totals of everything beneath it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FolderEntry {
-    /// Its path, beneath the workspace.
+    /// Its path from the workspace's folder, with `/` between names.
     pub path: String,
-    /// Files beneath it, at any depth.
+    /// How many files are beneath it, at any depth.
     pub files: usize,
-    /// Folders in it.
+    /// How many folders are directly in it.
     pub folders: usize,
-    /// Bytes of the files beneath it.
+    /// The size of those files together, in bytes.
     pub bytes: u64,
-    /// When the latest of them was changed, in milliseconds since 1970.
+    /// The latest modification time of those files, in milliseconds since 1970.
     pub modified_ms: i64,
 }
 
-/// What something is directly in a folder.
+/// A direct child of a folder.
 pub(crate) enum Child<'a> {
     /// A file, as the index has it.
     File(FileEntry<'a>),
@@ -29,7 +29,7 @@ pub(crate) enum Child<'a> {
 }
 
 impl Index {
-    /// What is directly in a folder, by name.
+    /// The direct children of a folder, in the order of their paths.
     pub(crate) fn children<'a>(&'a self, folder: &str) -> impl Iterator<Item = Child<'a>> {
         let beneath = self.beneath(folder);
         let skip = if folder.is_empty() { 0 } else { folder.len() + 1 };
@@ -53,7 +53,7 @@ impl Index {
         })
     }
 
-    /// A folder with what is beneath it.
+    /// A folder with its totals; all are 0 if the index has nothing beneath it.
     pub fn folder(&self, path: &str) -> FolderEntry {
         let mut entry = FolderEntry { path: path.to_owned(), ..FolderEntry::default() };
         for file in self.range(self.beneath(path)) {
@@ -66,51 +66,51 @@ impl Index {
     }
 }
 
-/// By what files are sorted.
+/// The order of a listing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SortBy {
     /// By the last name of the path, byte by byte.
     #[default]
     Name,
-    /// By size in bytes.
+    /// By size in bytes, the smallest first.
     Size,
-    /// When they were changed.
+    /// By modification time, the oldest first.
     Modified,
     /// By the whole path, byte by byte.
     Path,
 }
 
-/// Which files of a folder are listed.
+/// A request for a page of a folder's files.
 #[derive(Clone, Debug, Default)]
 pub struct ListQuery {
-    /// The folder; empty is the workspace's own.
+    /// The path of the folder; empty for the workspace's own.
     pub folder: String,
-    /// Also what is in its folders.
+    /// Whether files in folders beneath it are listed too; the listing then has no folders.
     pub recursive: bool,
-    /// Only these files.
+    /// Which files are listed; folders are not filtered.
     pub filter: Filter,
     /// What the files are sorted by.
     pub sort_by: SortBy,
-    /// The other way round.
+    /// Reverses the order, also that of files which are equal by `sort_by`.
     pub descending: bool,
-    /// Leave out so many of the files.
+    /// How many files are skipped before the page.
     pub offset: usize,
-    /// Give so many at most.
+    /// The most files on the page.
     pub limit: usize,
 }
 
-/// What is in a folder.
+/// A page of a folder's files, and its folders.
 #[derive(Clone, Debug)]
 pub struct Listing<'a> {
-    /// Some of its files.
+    /// The page of files that `offset` and `limit` select.
     pub files: Vec<FileEntry<'a>>,
-    /// Its folders, by name; a recursive listing has none.
+    /// Its direct folders, by name; a recursive listing has none.
     pub folders: Vec<FolderEntry>,
-    /// How many files there are in all.
+    /// How many files the filter lets through, on all pages.
     pub total: usize,
 }
 
-/// What is in a folder.
+/// A page of a folder's files, and its folders.
 pub fn list<'a>(index: &'a Index, query: &ListQuery) -> Listing<'a> {
     let (mut files, mut folders) = (Vec::new(), Vec::new());
     if query.recursive {
@@ -138,7 +138,7 @@ pub fn list<'a>(index: &'a Index, query: &ListQuery) -> Listing<'a> {
 }
 
 impl ListQuery {
-    /// The order of two files; what is equal is in the order of the paths.
+    /// Compares two files; equal ones are in the order of their paths.
     fn order(&self, a: &FileEntry<'_>, b: &FileEntry<'_>) -> Ordering {
         let order = match self.sort_by {
             SortBy::Name => a.name().cmp(b.name()),

@@ -1,15 +1,15 @@
-//! The same work on many things at once.
+//! Runs work on many items in several threads.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Threads for work on many files: as many as the machine has, up to a few, since others work too.
+/// The number of threads for work on many files: one for each core, at most 8.
 pub(crate) fn threads() -> usize {
     thread::available_parallelism().map_or(1, usize::from).min(8)
 }
 
-/// Does some work on pieces of `0..count`, `size` at a time, and gives the results in the order of the pieces.
+/// Splits `0..count` into pieces of `size`, runs the work on all of them, and returns the results in order.
 pub(crate) fn in_pieces<T: Send>(count: usize, size: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     let pieces = count.div_ceil(size);
     let next = AtomicUsize::new(0);

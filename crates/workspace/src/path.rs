@@ -1,4 +1,4 @@
-//! A path as a client may name it.
+//! Paths that clients may name.
 
 use std::fmt;
 use std::path::Path;
@@ -10,12 +10,12 @@ use crate::Error;
 pub struct RelPath(String);
 
 impl RelPath {
-    /// The root itself.
+    /// The path of the workspace's own folder.
     pub fn root() -> Self {
         Self(String::new())
     }
 
-    /// The path that this text names.
+    /// Parses and normalises a path; refuses absolute paths, `..` and NUL.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let refused = || Error::PathTraversal { path: text.to_owned() };
         if text.starts_with('/') || text.contains('\0') {
@@ -38,7 +38,7 @@ impl RelPath {
         &self.0
     }
 
-    /// It is the root.
+    /// Whether this is the workspace's own folder.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
@@ -53,7 +53,7 @@ impl RelPath {
         Self(self.0.rsplit_once('/').map_or_else(String::new, |(parent, _)| parent.to_owned()))
     }
 
-    /// As the system wants it: the root is `.`.
+    /// The path for the operating system, where the root is `.`.
     pub fn to_path(&self) -> &Path {
         Path::new(if self.is_root() { "." } else { &self.0 })
     }

@@ -1,4 +1,4 @@
-//! A workspace's folder with its index, kept as fresh as its use needs.
+//! A workspace's folder with its index, which is kept as fresh as its use needs.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,39 +10,39 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
-use crate::index::{Facts, Index, Tracked, scan};
+use crate::index::{Facts, Index, TrackedFiles, scan};
 use crate::status_cache::StatusCache;
-use crate::watch::{Barrier, Follow, Watch};
+use crate::watch::{Barrier, Watch, WorkspaceFollower};
 use crate::{Error, GitDir, Root};
 
-/// How long an index is good that no watcher keeps fresh.
+/// How long an index counts as up to date without a watcher.
 const GOOD: Duration = Duration::from_secs(2);
 
-/// How the index is.
+/// The state of a workspace's index, as `repository/index/status` reports it.
 #[derive(Clone, Debug, Default)]
 pub struct IndexStatus {
-    /// It can be searched; while it is brought up to date it may tell of what was.
+    /// Whether it can be searched. While `is_building`, it may hold an older state.
     pub is_ready: bool,
-    /// It is brought up to date now.
+    /// Whether a scan runs now.
     pub is_building: bool,
-    /// The watcher keeps it up to date.
+    /// Whether a watcher keeps it up to date.
     pub is_fresh: bool,
-    /// When all files were looked at.
+    /// When the last scan ended; absent until the first one.
     pub scanned_at: Option<SystemTime>,
-    /// When it changed.
+    /// When an entry last changed; absent until the first scan.
     pub updated_at: Option<SystemTime>,
-    /// The folder is in a git repository.
+    /// Whether the folder is the top of a git working copy.
     pub is_git: bool,
-    /// Files whose names are no text, which it leaves out.
+    /// How many files are left out because their names are not UTF-8.
     pub unnamed: usize,
-    /// What is wrong.
+    /// Why the last scan failed, or why git's index could not be read; absent while all is well.
     pub error: Option<String>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct IndexState {
     status: IndexStatus,
-    /// When the names of all files were last found, and when each file was looked at, by the clock that only goes forward.
+    /// When the names of all files were last found, and when each file was last stat'ed, by the monotonic clock.
     named: Option<Instant>,
     scanned: Option<Instant>,
 }
@@ -51,15 +51,15 @@ struct State {
 #[derive(Debug)]
 pub struct Repository {
     root: Root,
-    /// Where the index is kept between two runs.
+    /// The file of the index snapshot, for the next start; absent in tests that need none.
     snapshot: Option<PathBuf>,
-    /// Readers take the whole and let go of the lock; a change copies it only while one still reads.
+    /// Readers clone the `Arc` and release the lock; a change copies the index only while a reader holds it.
     index: RwLock<Arc<Index>>,
-    state: Mutex<State>,
-    /// Held by whoever looks at all files: once is enough.
+    state: Mutex<IndexState>,
+    /// Held during a scan, so that only one runs.
     scanning: Mutex<()>,
     is_fresh: AtomicBool,
-    /// It is other than what is kept between two runs.
+    /// Whether the index differs from its snapshot.
     is_unsaved: AtomicBool,
     watch: Watch,
     barrier: Arc<Barrier>,
@@ -67,7 +67,7 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// A workspace's folder; nothing is read yet.
+    /// A repository of this folder; nothing is read yet.
     pub fn new(root: Root, snapshot: Option<PathBuf>) -> Self {
         Self {
             root,
@@ -83,13 +83,13 @@ impl Repository {
         }
     }
 
-    /// The workspace's folder, opened.
+    /// The workspace's folder, held open.
     pub fn root(&self) -> &Root {
         &self.root
     }
 
-    /// Follows what happens in it; must be called within a runtime.
-    pub fn follow(self: &Arc<Self>) -> Follow {
+    /// Follows what happens in the folder. Starts the watcher if there is none; must be called within a tokio runtime.
+    pub fn follow(self: &Arc<Self>) -> WorkspaceFollower {
         self.watch.follow(self)
     }
 
@@ -98,28 +98,27 @@ impl Repository {
         self.index.read().clone()
     }
 
-    /// How the index is.
+    /// The state of the index now.
     pub fn status(&self) -> IndexStatus {
         let mut status = self.state().status.clone();
         status.is_fresh = self.is_fresh.load(Ordering::Relaxed);
         status
     }
 
-    /// The index, up to date; after a restart at once as it was then, while it is brought up to date.
+    /// The index, up to date. After a restart it is the snapshot at first, which is refreshed in the background.
     pub async fn current(self: &Arc<Self>) -> Result<Arc<Index>, Error> {
-        self.brought_up_to_date(Self::refresh).await
+        self.refreshed(Self::refresh).await
     }
 
-    /// The index with the right names; sizes and times may be those that git remembers, until somebody follows it or asks
-    /// for the current one.
+    /// The index with the right names. Sizes and times may be those that git remembers.
     pub async fn named(self: &Arc<Self>) -> Result<Arc<Index>, Error> {
         if self.has_names() {
             return Ok(self.index());
         }
-        self.brought_up_to_date(Self::refresh_names).await
+        self.refreshed(Self::refresh_names).await
     }
 
-    async fn brought_up_to_date(
+    async fn refreshed(
         self: &Arc<Self>,
         refresh: impl FnOnce(&Self) -> Result<(), Error> + Send + 'static,
     ) -> Result<Arc<Index>, Error> {
@@ -145,13 +144,13 @@ impl Repository {
         }
     }
 
-    /// Looks at all files, whatever is known, and tells how many are other than before. Waits for the disk.
+    /// Scans all files, however fresh the index is, and returns how many changed. Waits for the disk.
     pub fn rebuild(&self) -> Result<usize, Error> {
         let _one = self.scanning.lock();
         self.scan()
     }
 
-    /// Reads the files whose lines are not known yet. Waits for the disk.
+    /// Reads the files whose line counts are unknown, and returns the index with them. Waits for the disk.
     pub fn read_contents(&self, cancel: &CancellationToken) -> Arc<Index> {
         let read = self.index().unread(&self.root, cancel);
         let now = self.index();
@@ -166,7 +165,7 @@ impl Repository {
         self.index()
     }
 
-    /// Takes changes of files.
+    /// Applies changes to the index: facts of a file that is there, nothing for one that is gone.
     pub(crate) fn apply(&self, changes: &BTreeMap<String, Option<Facts>>) {
         if changes.is_empty() {
             return;
@@ -176,11 +175,11 @@ impl Repository {
         self.is_unsaved.store(true, Ordering::Relaxed);
     }
 
-    /// Asks git again which files it tracks. Waits for the disk.
+    /// Reads again which files git tracks. Waits for the disk.
     pub(crate) fn retrack(&self) {
         let git = GitDir::find(self.root.path());
         self.state().status.is_git = git.as_ref().is_some_and(GitDir::is_top);
-        let Some(Ok(tracked)) = git.map(|git| Tracked::read(&git)) else { return };
+        let Some(Ok(tracked)) = git.map(|git| TrackedFiles::read(&git)) else { return };
         let paths = tracked.paths();
         let index = self.index();
         if index.files().any(|file| file.is_tracked() != paths.contains(file.path())) {
@@ -205,7 +204,7 @@ impl Repository {
         self.is_fresh.load(Ordering::Relaxed)
     }
 
-    /// What its watchers have seen.
+    /// The barrier, which tells what the watchers have seen.
     pub(crate) fn barrier(&self) -> &Arc<Barrier> {
         &self.barrier
     }
@@ -223,25 +222,25 @@ impl Repository {
         self.state().named.is_some_and(|named| named.elapsed() < GOOD)
     }
 
-    /// Brings the index up to date if it is not.
+    /// Brings the index up to date, unless somebody else has done so meanwhile.
     fn refresh(&self) -> Result<(), Error> {
         let _one = self.scanning.lock();
         if !self.is_good() {
             if !self.has_names() {
-                self.find()?;
+                self.find_names()?;
             }
-            self.look();
+            self.stat_all();
         }
         Ok(())
     }
 
-    /// Finds the names if they are not known.
+    /// Finds the names of all files, unless somebody else has done so meanwhile.
     fn refresh_names(&self) -> Result<(), Error> {
         let _one = self.scanning.lock();
-        if self.is_good() || self.has_names() { Ok(()) } else { self.find().map(drop) }
+        if self.is_good() || self.has_names() { Ok(()) } else { self.find_names().map(drop) }
     }
 
-    /// Takes the index of the last run; tells whether there was one.
+    /// Loads the snapshot of the last run; false if there is none, or if the index is ready.
     fn load(&self) -> bool {
         if self.state().status.is_ready {
             return false;
@@ -256,13 +255,13 @@ impl Repository {
     }
 
     fn scan(&self) -> Result<usize, Error> {
-        let mut changes = self.find()?;
-        changes.extend(self.look());
+        let mut changes = self.find_names()?;
+        changes.extend(self.stat_all());
         Ok(changes.len())
     }
 
-    /// Finds the names of all files, with the sizes and times that git remembers; what is other than before.
-    fn find(&self) -> Result<BTreeMap<String, Option<Facts>>, Error> {
+    /// Finds the names of all files, with the sizes and times that git remembers. Returns what changed.
+    fn find_names(&self) -> Result<BTreeMap<String, Option<Facts>>, Error> {
         // What was read of files is known from the last run, and need not be read again.
         self.load();
         self.state().status.is_building = true;
@@ -301,8 +300,8 @@ impl Repository {
         Ok(changes)
     }
 
-    /// Looks at each file, since what git remembered of it may be old; what was.
-    fn look(&self) -> BTreeMap<String, Option<Facts>> {
+    /// Stats each tracked file, because what git remembers may be outdated. Returns what changed.
+    fn stat_all(&self) -> BTreeMap<String, Option<Facts>> {
         let outdated = self.index().outdated(&self.root);
         self.apply(&outdated);
         self.state().scanned = Some(Instant::now());
@@ -310,7 +309,7 @@ impl Repository {
         outdated
     }
 
-    /// Keeps it for the next run; without, that run only begins slower. Waits for the disk.
+    /// Writes the snapshot if the index has changed. A failure only makes the next start slower. Waits for the disk.
     pub(crate) fn save(&self) {
         if let Some(path) = &self.snapshot
             && self.is_unsaved.swap(false, Ordering::Relaxed)
@@ -320,7 +319,7 @@ impl Repository {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, IndexState> {
         self.state.lock()
     }
 }

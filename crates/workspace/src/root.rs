@@ -1,4 +1,4 @@
-//! The folder of a workspace, and what is opened beneath it.
+//! The folder of a workspace. Every file of the workspace is opened through it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use rustix::fs::OFlags;
 
 use crate::{Error, RelPath};
 
-/// A workspace's folder, held open: whatever is named is found beneath it or not at all, even while others move it.
+/// A workspace's folder, held open. A path is resolved beneath it or not at all, even while others move folders.
 #[derive(Clone, Debug)]
 pub struct Root {
     dir: Arc<Dir>,
@@ -18,8 +18,8 @@ pub struct Root {
 }
 
 impl Root {
-    /// The folder at an absolute path without links; one that has become a link since leads somewhere else, which nobody
-    /// agreed to. Waits for the disk.
+    /// Opens the folder at an absolute path without links. Refuses one that has become a link since it was added. Waits
+    /// for the disk.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let opened = || {
             let dir = Dir::open_ambient_dir(path, ambient_authority())?;
@@ -32,12 +32,12 @@ impl Root {
         Ok(Self { dir: Arc::new(opened().map_err(failed)?), path: path.to_owned() })
     }
 
-    /// Where it is, for programs that are started in it.
+    /// The absolute path, for programs that are started in the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// It is still what is at its path. Waits for the disk.
+    /// Whether the open folder is still the one at its path. Waits for the disk.
     pub fn is_there(&self) -> bool {
         use cap_std::fs::MetadataExt as _;
         use std::os::unix::fs::MetadataExt as _;
@@ -47,7 +47,7 @@ impl Root {
         }
     }
 
-    /// Opens a file to be read; never waits for what is no file. Waits for the disk.
+    /// Opens a file for reading. Refuses pipes and devices instead of blocking on them. Waits for the disk.
     pub fn open_file(&self, path: &RelPath) -> Result<(File, Metadata), Error> {
         let mut options = OpenOptions::new();
         let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
@@ -72,18 +72,18 @@ impl Root {
         self.dir.open_dir(path.to_path()).map_err(|source| Error::io(path.as_str(), source))
     }
 
-    /// Opens a folder whose name need not be text. Waits for the disk.
+    /// Opens a folder whose name need not be UTF-8; an empty path is the root. Waits for the disk.
     pub(crate) fn enter(&self, folder: &Path) -> io::Result<Dir> {
         self.dir.open_dir(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
     }
 
-    /// What is at a path, a link itself and not what it leads to. Waits for the disk.
-    pub fn look(&self, path: &RelPath) -> Result<Metadata, Error> {
+    /// The metadata of what is at a path; of a link, that of the link itself. Waits for the disk.
+    pub fn metadata(&self, path: &RelPath) -> Result<Metadata, Error> {
         self.dir.symlink_metadata(path.to_path()).map_err(|source| Error::io(path.as_str(), source))
     }
 }
 
-/// What it is if it is no file.
+/// The kind of what is not a file; `None` for a file.
 fn kind(metadata: &Metadata) -> Option<&'static str> {
     use cap_std::fs::FileTypeExt;
     let kind = metadata.file_type();

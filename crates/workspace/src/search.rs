@@ -1,4 +1,4 @@
-//! Files by name: fuzzy, exact, by beginning, by extension.
+//! Searches files by name: fuzzy, exact, by prefix or by extension.
 
 mod session;
 
@@ -11,37 +11,37 @@ use crate::parallel::in_pieces;
 
 pub use session::SearchSession;
 
-/// Files that one thread matches before it takes the next ones.
+/// How many files one thread matches before it takes the next ones.
 const PIECE: usize = 4096;
 
-/// What a match in the name itself is worth more than one across the path, where the text is taken as it is.
+/// The bonus of a match in the file's name over one across its path; only in exact and prefix searches.
 const IN_NAME: u32 = 40;
 
-/// What the whole name is worth more.
+/// The bonus if the query is the whole file name.
 const WHOLE_NAME: u32 = 400;
 
-/// What each word is worth more that is a folder's whole name, or a file's without its extension: who types `storage
-/// snapshot` means `storage/src/snapshot.rs` rather than `storage_snapshots.rs`.
+/// The bonus of each word that is a whole folder name, or a file name without its extension: `storage snapshot` means
+/// `storage/src/snapshot.rs` rather than `storage_snapshots.rs`.
 const WHOLE_PART: u32 = 8;
 
-/// How names are compared. A query without capitals fits both.
+/// How a query is compared with paths. Without a capital letter in the query, case does not matter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// All letters of each word, in order, anywhere in the path.
+    /// All letters of each word, in order, anywhere in the path; other letters may lie between.
     #[default]
     Fuzzy,
-    /// The text as it is, anywhere in the path.
+    /// The query as it is, anywhere in the path.
     Exact,
-    /// The text as it is, where the name or the path begins.
+    /// The query as it is, at the beginning of the name or of the path.
     Prefix,
     /// The extension, with or without its dot.
     Extension,
 }
 
-/// Which files are looked at.
+/// Which files a search or a listing considers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Only these extensions, without dots and in small letters; all if empty.
+    /// Only these extensions, in lower case and without dots; all if empty.
     pub extensions: Vec<String>,
     /// Only files of at least so many bytes.
     pub min_size: Option<u64>,
@@ -49,12 +49,12 @@ pub struct Filter {
     pub max_size: Option<u64>,
     /// Only files that git tracks.
     pub tracked_only: bool,
-    /// No files that are no text.
+    /// Leaves out binary files.
     pub exclude_binaries: bool,
 }
 
 impl Filter {
-    /// Extensions as a client writes them: in any case, with or without a dot.
+    /// Sets the extensions from what a client wrote: in any case, with or without a dot.
     pub fn with_extensions(mut self, extensions: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let plain = |extension: &str| extension.trim().trim_start_matches('.').to_ascii_lowercase();
         self.extensions = extensions.into_iter().map(|extension| plain(extension.as_ref())).collect();
@@ -62,7 +62,7 @@ impl Filter {
         self
     }
 
-    /// Whether a file is looked at.
+    /// Whether a file passes the filter.
     pub fn takes(&self, file: &FileEntry<'_>) -> bool {
         let has_extension = || {
             let own = file.extension();
@@ -76,27 +76,27 @@ impl Filter {
     }
 }
 
-/// What is searched for.
+/// A search by file name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// What was typed; the letters may lie apart in a name.
+    /// The query, as it was typed.
     pub text: String,
-    /// How it is compared.
+    /// How the text is compared with paths.
     pub mode: Mode,
-    /// Among which files.
+    /// Which files are compared at all.
     pub filter: Filter,
 }
 
-/// A file that fits.
+/// A file that matches a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// Its place in the index.
+    /// The file's position in the index that was searched.
     pub place: u32,
-    /// How well it fits; comparable within one query.
+    /// How well the file matches; comparable only within one query.
     pub score: u32,
 }
 
-/// All files that fit a query.
+/// All files that match a query.
 #[derive(Clone, Debug, Default)]
 pub struct Hits {
     /// In the order of the index.
@@ -106,12 +106,13 @@ pub struct Hits {
 }
 
 impl Hits {
-    /// How many there are.
+    /// The number of matching files, before any paging.
     pub fn total(&self) -> usize {
         self.all.len()
     }
 
-    /// Some of them, the best first; of equals the shorter path, then the first by name. The same every time.
+    /// A page of the matches, the best first. Equal scores are ordered by the length of the path, then by position, so
+    /// pages are stable.
     pub fn page(&self, index: &Index, offset: usize, limit: usize) -> Vec<Hit> {
         let end = offset.saturating_add(limit).min(self.all.len());
         if offset >= end {
@@ -128,13 +129,13 @@ impl Hits {
         all.into_iter().map(|(_, hit)| hit).collect()
     }
 
-    /// How well a hit fits, from 0 to 1.
+    /// The score of a hit as a part of the best possible one, from 0 to 1.
     pub fn relative(&self, hit: Hit) -> f64 {
         if self.best == 0 { 1.0 } else { (f64::from(hit.score) / f64::from(self.best)).min(1.0) }
     }
 }
 
-/// All files that fit a query. Ends early, with what was found until then, when cancelled.
+/// All files that match a query. When cancelled, it returns early with what was found until then.
 pub fn search(index: &Index, query: &Query, cancel: &CancellationToken) -> Hits {
     search_among(index, query, None, cancel)
 }
@@ -163,11 +164,11 @@ fn search_among(index: &Index, query: &Query, among: Option<&[Hit]>, cancel: &Ca
     Hits { all: found.concat(), best }
 }
 
-/// How well names fit a query.
+/// Scores paths against one query.
 struct Scorer<'a> {
     query: &'a Query,
     text: &'a str,
-    /// A capital in the query wants a capital.
+    /// Whether the query has a capital letter.
     is_case_sensitive: bool,
     fuzzy: Pattern,
     matcher: Matcher,
@@ -206,7 +207,7 @@ impl<'a> Scorer<'a> {
         Some(score + if in_name { IN_NAME } else { 0 } + if is_whole { WHOLE_NAME } else { 0 })
     }
 
-    /// How many words of the query are a part of the path, without what follows its first dot.
+    /// How many words of the query are a whole part of the path, with or without what follows the part's first dot.
     fn whole_parts(&self, path: &str) -> u32 {
         let is_same =
             |part: &str, word: &str| part == word || (!self.is_case_sensitive && part.eq_ignore_ascii_case(word));
@@ -230,7 +231,7 @@ impl<'a> Scorer<'a> {
         if mode == Mode::Prefix { text.starts_with(wanted) } else { text.contains(wanted) }
     }
 
-    /// As it is compared: in small letters if the query is.
+    /// The text as it is compared: in lower case unless the query has a capital letter.
     fn cased<'t>(&'t mut self, text: &'t str) -> &'t str {
         if self.is_case_sensitive {
             return text;

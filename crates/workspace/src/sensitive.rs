@@ -1,14 +1,14 @@
-//! Which files likely hold a secret, by their paths alone.
+//! Guesses whether a file holds a secret, by its path alone.
 
 use std::borrow::Cow;
 
 use crate::index::extension;
 
-/// What files of settings that hold secrets are named after.
+/// Words in the names of settings files that hold secrets.
 const SUBJECTS: &[&str] =
     &["api_key", "apikey", "credential", "password", "secret", "service-account", "service_account"];
 
-/// Folders whose `config` or `config.json` holds logins, or addresses with them.
+/// Folders whose `config` or `config.json` may hold credentials.
 const LOGINS: [&str; 3] = [".git", ".docker", ".kube"];
 
 /// Whether the file at this path likely holds a secret.
@@ -39,7 +39,7 @@ pub fn is_sensitive(path: &str) -> bool {
     }
 }
 
-/// In small letters, and copied only if it is not so already: this is asked for every file there is.
+/// The name in lower case. It is copied only if it has capital letters, because this is called for every file.
 pub(crate) fn small(name: &str) -> Cow<'_, str> {
     if name.bytes().any(|byte| byte.is_ascii_uppercase()) { name.to_ascii_lowercase().into() } else { name.into() }
 }

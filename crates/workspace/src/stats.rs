@@ -1,53 +1,53 @@
-//! What a workspace is made of.
+//! Statistics of a workspace's files.
 
 use std::collections::HashMap;
 
 use crate::index::{Content, FileEntry, Index};
 use crate::language;
 
-/// What a workspace is made of. Lines are known of files that were read: see [`Index::unread`].
+/// Statistics of a workspace's files. Lines are counted only of files that were read: see [`Index::unread`].
 #[derive(Clone, Debug, Default)]
 pub struct Stats<'a> {
-    /// How many files there are.
+    /// The number of files.
     pub files: usize,
-    /// Folders with files beneath them.
+    /// How many folders have files beneath them.
     pub folders: usize,
-    /// Bytes of all files.
+    /// The size of all files together, in bytes.
     pub bytes: u64,
-    /// Lines of all texts.
+    /// The lines of all text files that were read.
     pub lines: u64,
-    /// Files that git tracks.
+    /// How many files git tracks.
     pub tracked: usize,
-    /// Files that are no text.
+    /// How many files are binary.
     pub binary: usize,
-    /// Files that likely hold a secret.
+    /// How many files likely hold a secret.
     pub sensitive: usize,
-    /// Files of each extension, the most frequent first.
+    /// How many files each extension has, the most frequent first; files without one are left out.
     pub extensions: Vec<(String, usize)>,
-    /// The languages, that with the most bytes first.
+    /// The languages, the one with the most bytes first.
     pub languages: Vec<Language>,
-    /// The largest files.
+    /// The largest files, the largest first; as many as were asked for.
     pub largest: Vec<FileEntry<'a>>,
-    /// The files that were changed last.
+    /// The files that were modified last, the latest first; as many as were asked for.
     pub recent: Vec<FileEntry<'a>>,
 }
 
-/// How much there is of a language.
+/// The totals of one language.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Language {
     /// The language's name, as people write it.
     pub name: &'static str,
-    /// How many files there are.
+    /// The number of files.
     pub files: usize,
-    /// How many lines they have together.
+    /// The lines of its files that were read.
     pub lines: u64,
-    /// How many bytes they have together.
+    /// The size of its files together, in bytes.
     pub bytes: u64,
-    /// Its part of the bytes of all languages, in percent.
+    /// Its share of the bytes of all languages, in percent.
     pub percentage: f64,
 }
 
-/// What a workspace is made of, with so many of the largest and the latest files.
+/// Computes the statistics, with the `top` largest and the `top` latest files.
 pub fn stats(index: &Index, top: usize) -> Stats<'_> {
     let mut stats = Stats { files: index.len(), folders: folders(index), ..Stats::default() };
     let (mut extensions, mut languages) = (HashMap::<String, usize>::new(), HashMap::<_, Language>::new());
@@ -96,7 +96,7 @@ fn highest(index: &Index, top: usize, key: impl Fn(&FileEntry<'_>) -> i128) -> V
     all.into_iter().map(|(_, place)| index.at(place)).collect()
 }
 
-/// Folders are ranges of the sorted paths, so each begins where the path before is not in it.
+/// Counts the folders. They are ranges of the sorted paths, so each begins where the path before is not in it.
 fn folders(index: &Index) -> usize {
     let mut last = "";
     let mut count = 0;

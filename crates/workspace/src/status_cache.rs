@@ -14,49 +14,49 @@ use std::time::{Duration, Instant, SystemTime};
 use parking_lot::Mutex;
 use tokio::task::spawn_blocking;
 
-use crate::git::{Git, Status};
-use crate::index::Tracked;
+use crate::git::{Git, GitStatus};
+use crate::index::TrackedFiles;
 use crate::repository::Repository;
 use crate::watch::{Barrier, Moment};
 use crate::{Error, GitDir, Root};
 
-/// How old an answer may be at most: what nobody thought of is wrong for so long only.
+/// The most that a status is reused: it bounds how long a change can be missed that nobody thought of.
 const AGE: Duration = Duration::from_secs(30);
 
-/// A setting that is not older than this when git begins may have changed while it ran.
+/// A settings file must be older than this when git starts, else it may have changed while git ran.
 const JUST_NOW: Duration = Duration::from_secs(1);
 
 /// File systems that other machines change without this one being told: NFS, SMB (three), FUSE, 9P, Ceph, AFS.
 const DISTANT: [u64; 8] =
     [0x6969, 0x517B, 0xFE53_4D42, 0xFF53_4D42, 0x6573_5546, 0x0102_1997, 0x00C3_6400, 0x5346_414F];
 
-/// The last status of one working copy, and what it was seen under.
+/// The last status of one working copy, and the conditions under which it may be reused.
 #[derive(Debug, Default)]
-pub(crate) struct StatusCache(Mutex<Option<Answer>>);
+pub(crate) struct StatusCache(Mutex<Option<CachedStatus>>);
 
 #[derive(Clone, Debug)]
-struct Answer {
-    status: Arc<Status>,
+struct CachedStatus {
+    status: Arc<GitStatus>,
     moment: Moment,
     began: SystemTime,
     since: Instant,
     fitness: Fitness,
 }
 
-/// Whether an answer may be given again. It is found out when it is first asked for again, since most are not.
+/// Whether a status may be reused. Found out at its first reuse, because most are never asked for again.
 #[derive(Clone, Debug)]
 enum Fitness {
     Unknown,
-    /// As long as these files outside are the same.
-    Fit(Arc<Vec<Outside>>),
+    /// It may be, as long as these files outside the workspace do not change.
+    Fit(Arc<Vec<OutsideFile>>),
     Unfit,
 }
 
-/// A file outside the workspace that git reads, and what tells it from another state of it; none if it is not there.
+/// A file outside the workspace that git reads, with its inode, size and change time; `None` if it does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Outside(PathBuf, Option<(u64, u64, i64, i64)>);
+struct OutsideFile(PathBuf, Option<(u64, u64, i64, i64)>);
 
-impl Outside {
+impl OutsideFile {
     fn at(path: PathBuf) -> Self {
         let found = path.metadata().ok();
         let found = found.map(|found| (found.ino(), found.size(), found.ctime(), found.ctime_nsec()));
@@ -70,18 +70,19 @@ impl Outside {
 }
 
 impl StatusCache {
-    fn get(&self) -> Option<Answer> {
+    fn get(&self) -> Option<CachedStatus> {
         self.0.lock().clone()
     }
 
-    fn set(&self, answer: Option<Answer>) {
+    fn set(&self, answer: Option<CachedStatus>) {
         *self.0.lock() = answer;
     }
 }
 
 impl Repository {
-    /// How the working copy is, with lines, as [`Git::status`] tells it; at once if nothing happened since the last time.
-    pub async fn git_status(&self) -> Result<Arc<Status>, Error> {
+    /// The status of the working copy with line counts, like [`Git::status`]; from the cache if nothing happened since
+    /// the last one.
+    pub async fn git_status(&self) -> Result<Arc<GitStatus>, Error> {
         if let Some(status) = self.known_status().await {
             return Ok(status);
         }
@@ -93,24 +94,25 @@ impl Repository {
             && self.status_cache().get().is_none_or(|last| last.moment != moment || !matches!(last.fitness, Fitness::Unfit))
         {
             let fitness = Fitness::Unknown;
-            self.status_cache().set(Some(Answer { status: status.clone(), moment, began, since, fitness }));
+            self.status_cache().set(Some(CachedStatus { status: status.clone(), moment, began, since, fitness }));
         }
         Ok(status)
     }
 
-    /// Whether the last answer would be given again if nothing happened since.
-    pub fn keeps_status(&self) -> bool {
+    /// Whether a status is cached that is fit to be reused. For tests.
+    pub fn has_cached_status(&self) -> bool {
         self.status_cache().get().is_some_and(|answer| matches!(answer.fitness, Fitness::Fit(_)))
     }
 
-    async fn known_status(&self) -> Option<Arc<Status>> {
+    async fn known_status(&self) -> Option<Arc<GitStatus>> {
         let answer = self.status_cache().get().filter(|answer| self.is_fresh() && answer.since.elapsed() < AGE)?;
         let outside = match &answer.fitness {
             Fitness::Unfit => return None,
             Fitness::Unknown => None,
             Fitness::Fit(outside) => Some(outside.clone()),
         };
-        let holds = move || outside.is_none_or(|files| files.iter().all(|file| Outside::at(file.0.clone()) == *file));
+        let holds =
+            move || outside.is_none_or(|files| files.iter().all(|file| OutsideFile::at(file.0.clone()) == *file));
         if !self.barrier().is_present(answer.moment, holds).await {
             self.status_cache().set(None);
             return None;
@@ -118,7 +120,7 @@ impl Repository {
         if matches!(answer.fitness, Fitness::Unknown) {
             let fitness = self.fitness(answer.began).await;
             let is_fit = matches!(fitness, Fitness::Fit(_));
-            self.status_cache().set(Some(Answer { fitness, ..answer.clone() }));
+            self.status_cache().set(Some(CachedStatus { fitness, ..answer.clone() }));
             if !is_fit {
                 return None;
             }
@@ -130,7 +132,7 @@ impl Repository {
         let Ok(settings) = Git::new(self.root().clone()).settings().await else { return Fitness::Unfit };
         let (root, barrier) = (self.root().clone(), self.barrier().clone());
         let work = move || {
-            let outside: Vec<_> = outside(root.path(), &settings).into_iter().map(Outside::at).collect();
+            let outside: Vec<_> = outside(root.path(), &settings).into_iter().map(OutsideFile::at).collect();
             match () {
                 () if !outside.iter().all(|file| file.is_older_than(began - JUST_NOW)) => Fitness::Unknown,
                 () if is_near(&root) && is_watched(&root, &barrier) => Fitness::Fit(Arc::new(outside)),
@@ -141,8 +143,8 @@ impl Repository {
     }
 }
 
-/// The files outside the repository that git reads for a status: those that its settings come from or name, and those that
-/// it would read if they were there.
+/// The files outside the repository that git reads for a status: those of its settings, those that the settings name,
+/// and those that it would read if they existed.
 fn outside(root: &Path, settings: &[(PathBuf, String, String)]) -> BTreeSet<PathBuf> {
     let home = std::env::home_dir().unwrap_or_default();
     let config = std::env::var_os("XDG_CONFIG_HOME").filter(|path| !path.is_empty());
@@ -159,15 +161,15 @@ fn outside(root: &Path, settings: &[(PathBuf, String, String)]) -> BTreeSet<Path
     files
 }
 
-/// Every change of its files is told by this machine's system.
+/// Whether the folder lies on a local file system, of which this machine's kernel reports every change.
 fn is_near(root: &Root) -> bool {
     rustix::fs::statfs(root.path()).is_ok_and(|system| !DISTANT.contains(&(system.f_type as u64 & 0xFFFF_FFFF)))
 }
 
-/// Everything of the repository is watched: no folder of a tracked file is ignored, and no repository lies in it.
+/// Whether the whole repository is watched: no folder of a tracked file is ignored, and no other repository lies in it.
 fn is_watched(root: &Root, barrier: &Barrier) -> bool {
-    let Some(Ok(tracked)) = GitDir::find(root.path()).map(|git| Tracked::read(&git)) else { return false };
-    if !barrier.is_whole() || !tracked.is_named() {
+    let Some(Ok(tracked)) = GitDir::find(root.path()).map(|git| TrackedFiles::read(&git)) else { return false };
+    if !barrier.is_complete() || !tracked.is_named() {
         return false;
     }
     let watched = barrier.watched();

@@ -1,4 +1,4 @@
-//! Folders within folders, out of the index.
+//! Builds a tree of folders from the index.
 
 use crate::index::{FileEntry, Index};
 use crate::listing::Child;
@@ -8,40 +8,41 @@ use crate::listing::Child;
 pub enum Node<'a> {
     /// A file, as the index has it.
     File(FileEntry<'a>),
-    /// A folder, with what is shown of it.
+    /// A folder with its totals, and its children if they are shown.
     Folder {
-        /// Its path, beneath the workspace; empty for the workspace itself.
+        /// Its path from the workspace's folder; empty for the workspace itself.
         path: String,
-        /// What is in it, folders first; absent where the tree ends.
+        /// Its children, folders first; absent below the greatest depth or where the tree was cut.
         children: Option<Vec<Node<'a>>>,
-        /// Files beneath it, at any depth.
+        /// How many files are beneath it, at any depth.
         files: usize,
-        /// How many bytes its files have together, also those that are not shown.
+        /// The size of those files together, in bytes, whether or not they are shown.
         bytes: u64,
     },
 }
 
-/// A folder with the folders in it, down to a depth and a number of nodes.
+/// A tree of folders, limited in depth and in the number of nodes.
 #[derive(Clone, Debug)]
 pub struct Tree<'a> {
     /// The folder that was asked for.
     pub root: Node<'a>,
-    /// Folders and files in it, the top among them.
+    /// The number of nodes, including the top.
     pub nodes: usize,
-    /// How deep it goes.
+    /// The depth of the deepest node that is shown; 0 if only the top is.
     pub depth: usize,
-    /// There were more nodes than wanted.
+    /// Whether nodes were left out because of the limit.
     pub is_cut: bool,
 }
 
-/// The tree beneath a folder, so many levels deep, with so many nodes at most.
+/// Builds the tree beneath a folder: `depth` levels deep, with at most `most` nodes, and with dot files only if
+/// `hidden`.
 pub fn tree<'a>(index: &'a Index, folder: &str, depth: usize, hidden: bool, most: usize) -> Tree<'a> {
-    let mut growing = Growing { index, hidden, most, nodes: 1, reached: 0, is_cut: false };
-    let root = growing.folder(folder, depth, 0);
-    Tree { root, nodes: growing.nodes, depth: growing.reached, is_cut: growing.is_cut }
+    let mut builder = TreeBuilder { index, hidden, most, nodes: 1, reached: 0, is_cut: false };
+    let root = builder.folder(folder, depth, 0);
+    Tree { root, nodes: builder.nodes, depth: builder.reached, is_cut: builder.is_cut }
 }
 
-struct Growing<'a> {
+struct TreeBuilder<'a> {
     index: &'a Index,
     hidden: bool,
     most: usize,
@@ -50,7 +51,7 @@ struct Growing<'a> {
     is_cut: bool,
 }
 
-impl<'a> Growing<'a> {
+impl<'a> TreeBuilder<'a> {
     fn folder(&mut self, path: &str, depth: usize, level: usize) -> Node<'a> {
         self.reached = self.reached.max(level);
         let beneath = self.index.range(self.index.beneath(path));

@@ -1,4 +1,4 @@
-//! A daemon of a few lines: each test says what it answers.
+//! A fake daemon: each test decides what it answers.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 
-/// A socket that somebody listens on.
+/// The socket that the fake daemon listens on.
 pub(crate) struct Daemon {
     listener: UnixListener,
     folder: TempDir,

@@ -1,4 +1,4 @@
-//! Devices that wait until somebody at the host says yes.
+//! Pairing requests of devices that wait for approval at the host.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,28 +9,28 @@ use tokio::sync::watch;
 
 use super::{AuthError, DeviceFacts, TokenHash};
 
-/// Requests at once; nobody looks at more.
+/// The greatest number of waiting requests; nobody reads through more.
 const MOST: usize = 32;
 
 /// A device that waits, as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PendingRequest {
-    /// To be named when it is answered.
+    /// The id by which the request is approved or rejected.
     pub request_id: String,
-    /// Where it is.
+    /// The address it connects from; empty if unknown. Behind a proxy it names the forwarded addresses too.
     pub remote_addr: String,
-    /// What it says that it is.
+    /// The `User-Agent` header; empty if there was none.
     pub user_agent: String,
-    /// The name that it gave itself.
+    /// The name that the device sent, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Since when it waits.
+    /// When the device first asked.
     pub created_at: Timestamp,
-    /// Until when it can be answered.
+    /// When the request lapses, together with its pairing token.
     pub expires_at: Timestamp,
 }
 
-/// What somebody said to a request.
+/// The answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Waiting,
@@ -38,8 +38,8 @@ pub(super) enum Verdict {
     Rejected,
 }
 
-/// An answer belongs to a device and not to whoever else saw the same token.
-struct Request {
+/// A device's request. It is bound to the token and the device, so that nobody else who saw the token gets the answer.
+struct ApprovalRequest {
     token: TokenHash,
     facts: DeviceFacts,
     created_at: Timestamp,
@@ -47,12 +47,12 @@ struct Request {
     verdict: watch::Sender<Verdict>,
 }
 
-/// Every request, by id; those that were answered stay until their token is gone.
+/// All requests, by id. An answered one stays until its token is used or expires.
 #[derive(Default)]
-pub(super) struct Requests(BTreeMap<String, Request>);
+pub(super) struct ApprovalRequests(BTreeMap<String, ApprovalRequest>);
 
-impl Requests {
-    /// The request of this device with this token, made if need be.
+impl ApprovalRequests {
+    /// Finds or creates the request of this device with this token; the receiver gets its verdict.
     pub(super) fn request(
         &mut self,
         token: TokenHash,
@@ -69,14 +69,14 @@ impl Requests {
             return Err(AuthError::TooManyRequests);
         }
         let (id, (verdict, answer)) = (id()?, watch::channel(Verdict::Waiting));
-        let request = Request { token, facts: facts.clone(), created_at: now, expires_at, verdict };
+        let request = ApprovalRequest { token, facts: facts.clone(), created_at: now, expires_at, verdict };
         self.0.insert(id.clone(), request);
         Ok((id, answer))
     }
 
-    /// Those that nobody has answered, oldest first.
+    /// The requests that wait for an answer, oldest first.
     pub(super) fn waiting(&self, now: Timestamp) -> Vec<PendingRequest> {
-        let shown = |(id, request): (&String, &Request)| PendingRequest {
+        let shown = |(id, request): (&String, &ApprovalRequest)| PendingRequest {
             request_id: id.clone(),
             remote_addr: request.facts.remote_addr.clone().unwrap_or_default(),
             user_agent: request.facts.user_agent.clone().unwrap_or_default(),
@@ -89,7 +89,7 @@ impl Requests {
         waiting
     }
 
-    /// Answers a request that waits.
+    /// Answers a waiting request; an error if it was answered before or has lapsed.
     pub(super) fn answer(&mut self, id: &str, verdict: Verdict, now: Timestamp) -> Result<(), AuthError> {
         let request = self.0.get(id).filter(|request| request.is_waiting(now));
         let request = request.ok_or_else(|| AuthError::UnknownRequest(id.into()))?;
@@ -97,13 +97,13 @@ impl Requests {
         Ok(())
     }
 
-    /// Forgets the requests with this token; whoever waits for one is woken.
+    /// Forgets the requests with this token, which wakes whoever waits for one.
     pub(super) fn forget(&mut self, token: TokenHash) {
         self.0.retain(|_, request| request.token != token);
     }
 }
 
-impl Request {
+impl ApprovalRequest {
     fn is_waiting(&self, now: Timestamp) -> bool {
         now < self.expires_at && *self.verdict.borrow() == Verdict::Waiting
     }

@@ -18,38 +18,38 @@ use subtle::ConstantTimeEq;
 use super::{AuthError, after};
 use crate::connection_limit::network;
 
-/// How long a code can be used.
+/// How long a code is valid.
 const TTL: Duration = Duration::from_secs(10 * 60);
 /// Wrong tries after which an address is locked until another code is shown.
 const TRIES_PER_ADDRESS: u32 = 5;
 /// Wrong tries of all addresses together after which the code is withdrawn.
 const TRIES: u32 = 50;
 
-/// The code as it is shown.
+/// A pairing code to show to a person.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Code {
     /// Six digits, which a person types.
     pub digits: String,
-    /// Until when it can be used.
+    /// When the code expires: 10 minutes (`TTL`) after it was created.
     pub expires_at: Timestamp,
 }
 
-/// The code that can be used now.
-pub(super) struct Current {
+/// The valid code, and the wrong tries against it.
+pub(super) struct ActiveCode {
     code: Code,
     scope: Scope,
     wrong: BTreeMap<IpAddr, u32>,
 }
 
-/// What came of a try.
+/// The result of a try.
 pub(super) enum Guess {
-    /// It is the code, which grants this.
+    /// The code is right; a device that exchanges it gets this scope.
     Right(Scope),
-    /// It is not; where this try was one too many, what that locked.
+    /// The code is wrong. Holds the event to record if this try locked the address or withdrew the code.
     Wrong(Option<PairingLockedPayload>),
 }
 
-impl Current {
+impl ActiveCode {
     pub(super) fn new(scope: Scope, now: Timestamp) -> Result<Self, AuthError> {
         let number = getrandom::u64().map_err(|error| AuthError::Internal(format!("no random numbers: {error}")))?;
         let code = Code { digits: format!("{:06}", number % 1_000_000), expires_at: after(now, TTL) };
@@ -60,7 +60,7 @@ impl Current {
         self.code.clone()
     }
 
-    /// Counts a try from this address.
+    /// Checks a try from this address and counts it if it is wrong.
     pub(super) fn guess(&mut self, digits: &str, from: IpAddr, now: Timestamp) -> Result<Guess, AuthError> {
         if now >= self.code.expires_at {
             return Err(AuthError::Code);
@@ -82,7 +82,7 @@ impl Current {
         Ok(Guess::Wrong(locked))
     }
 
-    /// The addresses whose tries no longer count.
+    /// The addresses that are locked until another code is shown.
     pub(super) fn locked(&self) -> impl Iterator<Item = IpAddr> {
         self.wrong.iter().filter(|(_, wrong)| **wrong >= TRIES_PER_ADDRESS).map(|(address, _)| *address)
     }

@@ -23,16 +23,16 @@ const RACING: usize = 8;
 /// Characters that are kept of what a device says about itself.
 const FACT_CHARS: usize = 120;
 
-/// What is known of a device before it is paired.
+/// What a device says about itself when it pairs; stored with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceFacts {
-    /// The name that it gave itself.
+    /// The name that the device sent, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it says that it is.
+    /// The `User-Agent` header, if any; it is not verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_agent: Option<String>,
-    /// Its address, without the port.
+    /// The address without the port; behind a proxy followed by the forwarded ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote_addr: Option<String>,
 }
@@ -47,7 +47,7 @@ impl DeviceFacts {
         Self { name: tidy(self.name), user_agent: tidy(self.user_agent), remote_addr: tidy(self.remote_addr) }
     }
 
-    /// What to call the device.
+    /// The name for people: the one it sent, else the product in its user agent.
     fn title(&self) -> String {
         let product = || self.user_agent.as_deref().and_then(|agent| agent.split([' ', '/']).next());
         self.name.as_deref().or_else(product).unwrap_or("device").to_owned()
@@ -57,50 +57,50 @@ impl DeviceFacts {
 /// An access and a refresh token as their owner gets them.
 #[derive(Clone, Debug)]
 pub struct TokenPair {
-    /// Whose they are.
+    /// The device that both tokens belong to.
     pub device_id: DeviceId,
-    /// What they allow.
+    /// The most that the tokens allow; both have the same scope.
     pub scope: Scope,
-    /// For requests and connections.
+    /// Authenticates requests and connections; valid for 15 minutes (`ACCESS_TTL`).
     pub access: Token,
     /// When the access token ends; the refresh token makes another.
     pub access_expires_at: Timestamp,
-    /// For the next pair, once.
+    /// Exchanged for the next pair, once; valid for 7 days (`REFRESH_TTL`).
     pub refresh: Token,
     /// When the refresh token ends; the device must be paired again then.
     pub refresh_expires_at: Timestamp,
 }
 
-/// What is stored of a token.
+/// The stored part of a token: its hash and its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Credential {
     pub(super) hash: TokenHash,
     pub(super) expires_at: Timestamp,
 }
 
-/// A refresh token that was used.
+/// A refresh token that was exchanged, and when.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Spent {
+struct SpentToken {
     hash: TokenHash,
     at: Timestamp,
 }
 
-/// A paired device as it is shown.
+/// A paired device, as lists show it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairedDevice {
     /// Stays the same when the device's tokens are refreshed.
     pub device_id: DeviceId,
-    /// Its name for people.
+    /// The name it gave itself, else the product in its user agent.
     pub name: String,
-    /// What it may do.
+    /// The most that it may do.
     pub scope: Scope,
-    /// What it said about itself when it was paired.
+    /// What the device said about itself when it was paired.
     pub facts: DeviceFacts,
-    /// When it was paired.
+    /// When its pairing token was exchanged.
     pub paired_at: Timestamp,
-    /// When it last proved itself.
+    /// When it last authenticated with an access or refresh token.
     pub last_seen: Timestamp,
-    /// When it must have refreshed its tokens.
+    /// When its refresh token expires; the device has to be paired again then.
     pub expires_at: Timestamp,
 }
 
@@ -118,28 +118,28 @@ pub(super) struct Device {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) previous_access: Option<Credential>,
     refresh: Credential,
-    /// Common to all its refresh tokens.
+    /// The hash of the half that all its refresh tokens share.
     family: TokenHash,
-    /// Those that were used a moment ago.
+    /// The refresh tokens that were exchanged within the last 30 s (`RACE`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    spent: Vec<Spent>,
+    spent: Vec<SpentToken>,
 }
 
-/// A refresh token as a device sees it.
+/// What a presented refresh token is to its device.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Presented {
-    /// The one to use.
+pub(super) enum RefreshTokenStatus {
+    /// The device's valid refresh token.
     Current,
-    /// It was used a moment ago.
+    /// It was exchanged within the last 30 s, so the client races with itself.
     JustSpent,
-    /// It was used longer ago.
+    /// It was exchanged earlier and comes again: somebody copied it.
     Stolen,
-    /// The one to use, but too late.
+    /// The device's refresh token, but expired.
     Expired,
 }
 
 impl Device {
-    /// A new device and its first tokens.
+    /// Creates a device and its first tokens.
     pub(super) fn pair(facts: DeviceFacts, scope: Scope, now: Timestamp) -> Result<(Self, TokenPair), AuthError> {
         let pair = TokenPair::new(DeviceId::new(), scope, Token::new(TokenKind::Refresh)?, now)?;
         let device = Self {
@@ -161,7 +161,7 @@ impl Device {
     /// The device after its refresh token was used, and its next tokens.
     pub(super) fn rotated(&self, used: &Token, now: Timestamp) -> Result<(Self, TokenPair), AuthError> {
         let pair = TokenPair::new(self.id.clone(), self.scope, used.successor()?, now)?;
-        let mut spent = vec![Spent { hash: used.hash(), at: now }];
+        let mut spent = vec![SpentToken { hash: used.hash(), at: now }];
         spent.extend(self.spent.iter().filter(|spent| now <= after(spent.at, RACE)).cloned());
         spent.truncate(RACING);
         let device = Self {
@@ -175,23 +175,23 @@ impl Device {
         Ok((device, pair))
     }
 
-    /// What a refresh token is to this device; `None` if it is another device's.
-    pub(super) fn knows(&self, token: &Token, now: Timestamp) -> Option<Presented> {
+    /// Checks a refresh token; `None` if it is another device's.
+    pub(super) fn check_refresh_token(&self, token: &Token, now: Timestamp) -> Option<RefreshTokenStatus> {
         if token.family() != self.family {
             return None;
         }
         let hash = token.hash();
-        let racing = |spent: &Spent| spent.hash == hash && now <= after(spent.at, RACE);
+        let racing = |spent: &SpentToken| spent.hash == hash && now <= after(spent.at, RACE);
         Some(if hash == self.refresh.hash {
-            if self.is_expired(now) { Presented::Expired } else { Presented::Current }
+            if self.is_expired(now) { RefreshTokenStatus::Expired } else { RefreshTokenStatus::Current }
         } else if self.spent.iter().any(racing) {
-            Presented::JustSpent
+            RefreshTokenStatus::JustSpent
         } else {
-            Presented::Stolen
+            RefreshTokenStatus::Stolen
         })
     }
 
-    /// What may be shown of it.
+    /// The public part of the device, with this time of its last request.
     pub(super) fn shown(&self, last_seen: Timestamp) -> PairedDevice {
         PairedDevice {
             device_id: self.id.clone(),
@@ -204,29 +204,29 @@ impl Device {
         }
     }
 
-    /// Its tokens can no longer be refreshed.
+    /// Whether its refresh token has expired.
     pub(super) fn is_expired(&self, now: Timestamp) -> bool {
         now >= self.refresh.expires_at
     }
 
-    /// Its row, written.
-    pub(super) fn stored(&self) -> Result<RowChange, AuthError> {
-        Ok(RowChange { body: Some(to_json(self)?), ..self.deleted() })
+    /// The change that writes the device's row.
+    pub(super) fn row_written(&self) -> Result<RowChange, AuthError> {
+        Ok(RowChange { body: Some(to_json(self)?), ..self.row_deleted() })
     }
 
-    /// Its row, deleted.
-    pub(super) fn deleted(&self) -> RowChange {
+    /// The change that deletes the device's row.
+    pub(super) fn row_deleted(&self) -> RowChange {
         RowChange { kind: RowKind::Device, id: self.id.to_string(), body: None }
     }
 
-    /// What the log says of its beginning.
-    pub(super) fn paired(&self) -> NewEvent {
+    /// The event that the device was paired.
+    pub(super) fn paired_event(&self) -> NewEvent {
         let (device_id, name, scope) = (self.id.clone(), self.name.clone(), self.scope);
         NewEvent::of_host(self.paired_at, DevicePairedPayload { device_id, name, scope })
     }
 
-    /// What the log says of its end.
-    pub(super) fn revoked(&self, reason: &str, now: Timestamp) -> NewEvent {
+    /// The event that the device was revoked.
+    pub(super) fn revoked_event(&self, reason: &str, now: Timestamp) -> NewEvent {
         NewEvent::of_host(now, DeviceRevokedPayload { device_id: self.id.clone(), reason: reason.into() })
     }
 }

@@ -1,4 +1,4 @@
-//! The devices that may use this host, and how they come and go.
+//! The paired devices: pairing, refreshing and revoking.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -13,17 +13,17 @@ use roost_model::time::Timestamp;
 use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
 
-use super::approval::{Requests, Verdict};
-use super::code::{Current, Guess};
-use super::device::{Device, Presented};
-use super::live::Live;
+use super::access_tokens::AccessTokens;
+use super::approval::{ApprovalRequests, Verdict};
+use super::code::{ActiveCode, Guess};
+use super::device::{Device, RefreshTokenStatus};
 use super::offer::{self, Offers};
 use super::{
-    AuthError, Client, Clock, Code, DeviceFacts, Offered, PairedDevice, PendingRequest, Settings, Token, TokenHash,
-    TokenKind, TokenPair,
+    AuthError, Client, Clock, Code, DeviceFacts, PairedDevice, PairingToken, PendingRequest, Settings, Token,
+    TokenHash, TokenKind, TokenPair,
 };
 
-/// How long an exchange waits for somebody at the host.
+/// How long an exchange waits for approval before it answers that the request is pending.
 const APPROVAL_WAIT: Duration = Duration::from_secs(25);
 
 /// The devices that may use this host; clones are the same.
@@ -36,27 +36,27 @@ struct Inner {
     log: Arc<dyn Log>,
     clock: Clock,
     settings: Settings,
-    state: Mutex<State>,
-    live: Live,
+    state: Mutex<DeviceRegistry>,
+    tokens: AccessTokens,
 }
 
-/// What the rows say, and what need not survive a restart.
+/// The devices and offers of the rows, and the requests and the code, which do not survive a restart.
 #[derive(Default)]
-struct State {
+struct DeviceRegistry {
     devices: BTreeMap<DeviceId, Device>,
     offers: Offers,
-    requests: Requests,
-    code: Option<Current>,
+    requests: ApprovalRequests,
+    code: Option<ActiveCode>,
 }
 
-/// What came of an exchange.
+/// The result of exchanging a pairing token.
 #[derive(Clone, Debug)]
-pub enum Exchanged {
-    /// The device is paired.
+pub enum ExchangeOutcome {
+    /// The device is paired; these are its first tokens.
     Granted(TokenPair),
     /// Nobody has answered yet; the same token may be tried again.
     Pending {
-        /// What is to be answered.
+        /// The id of the request that waits for approval.
         request_id: String,
         /// When the request lapses if nobody answers it.
         expires_at: Timestamp,
@@ -66,20 +66,20 @@ pub enum Exchanged {
 /// Who was locked after wrong tries of a pairing code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PairingLocks {
-    /// The addresses; of IPv6 their networks.
+    /// The locked addresses; of IPv6 the /64 network.
     pub addresses: Vec<IpAddr>,
-    /// They were so many that the code itself is no longer good.
+    /// Whether there were so many wrong tries that the code itself was withdrawn.
     pub code_withdrawn: bool,
 }
 
-/// What came of one look at the state.
+/// The result of one attempt to exchange a token.
 enum Attempt {
     Granted(TokenPair),
     Waiting { request_id: String, expires_at: Timestamp, verdict: watch::Receiver<Verdict> },
 }
 
 impl Devices {
-    /// The devices that the log knows.
+    /// Loads the devices from the log and revokes those whose tokens have expired.
     pub async fn load(log: Arc<dyn Log>, clock: Clock, settings: Settings) -> Result<Self, AuthError> {
         let mut devices = BTreeMap::new();
         for (id, body) in log.rows(RowKind::Device).await? {
@@ -89,47 +89,47 @@ impl Devices {
             }
         }
         let offers = Offers::load(log.rows(RowKind::Secret).await?);
-        let state = State { devices, offers, ..State::default() };
-        let inner = Inner { log, clock, settings, state: Mutex::new(state), live: Live::default() };
+        let state = DeviceRegistry { devices, offers, ..DeviceRegistry::default() };
+        let inner = Inner { log, clock, settings, state: Mutex::new(state), tokens: AccessTokens::default() };
         let mut state = inner.state.lock().await;
         let expired = state.expired(inner.now());
         inner.end(&mut state, expired, "it was not used for too long").await?;
-        state.devices.values().for_each(|device| inner.live.admit(device));
+        state.devices.values().for_each(|device| inner.tokens.admit(device));
         drop(state);
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// How devices are let in.
+    /// The settings that this registry was loaded with.
     pub fn settings(&self) -> Settings {
         self.inner.settings
     }
 
-    /// What time it is for them.
+    /// The time by the clock that tokens are checked with.
     pub fn now(&self) -> Timestamp {
         self.inner.now()
     }
 
-    /// Who has this access token. Waits for nobody.
+    /// The device that this access token belongs to. Does not block.
     pub fn authenticate(&self, access_token: &str) -> Result<Client, AuthError> {
         let token = Token::read(TokenKind::Access, access_token).ok_or(AuthError::AccessToken)?;
-        self.inner.live.client(token.hash(), &self.inner.clock)
+        self.inner.tokens.client(token.hash(), &self.inner.clock)
     }
 
-    /// A new pairing token that grants this.
-    pub async fn pairing_token(&self, scope: Scope) -> Result<Offered, AuthError> {
+    /// Creates a pairing token that grants this scope.
+    pub async fn pairing_token(&self, scope: Scope) -> Result<PairingToken, AuthError> {
         self.finish(move |inner| async move { inner.offer(&mut *inner.state.lock().await, scope).await }).await
     }
 
-    /// A new pairing code that grants this; the one before is no longer good.
+    /// Creates a pairing code that grants this scope; the code before it is no longer valid.
     pub async fn code(&self, scope: Scope) -> Result<Code, AuthError> {
-        let code = Current::new(scope, self.inner.now())?;
+        let code = ActiveCode::new(scope, self.inner.now())?;
         let shown = code.shown();
         self.inner.state.lock().await.code = Some(code);
         Ok(shown)
     }
 
-    /// Uses up the pairing code; what comes back can be exchanged. A wrong one counts against this address.
-    pub async fn redeem_code(&self, digits: &str, from: IpAddr) -> Result<Offered, AuthError> {
+    /// Exchanges a pairing code for a pairing token. A wrong code counts against this address.
+    pub async fn redeem_code(&self, digits: &str, from: IpAddr) -> Result<PairingToken, AuthError> {
         let digits = digits.to_owned();
         self.finish(move |inner| async move {
             let mut state = inner.state.lock().await;
@@ -147,7 +147,7 @@ impl Devices {
                             code_withdrawn = locked.code_withdrawn,
                             "An address is locked after wrong pairing codes."
                         );
-                        inner.keep(Vec::new(), vec![NewEvent::of_host(inner.now(), locked)]).await?;
+                        inner.store(Vec::new(), vec![NewEvent::of_host(inner.now(), locked)]).await?;
                     }
                     Err(AuthError::Code)
                 }
@@ -161,25 +161,25 @@ impl Devices {
         let state = self.inner.state.lock().await;
         let code = state.code.as_ref();
         PairingLocks {
-            addresses: code.into_iter().flat_map(Current::locked).collect(),
-            code_withdrawn: code.is_some_and(Current::is_withdrawn),
+            addresses: code.into_iter().flat_map(ActiveCode::locked).collect(),
+            code_withdrawn: code.is_some_and(ActiveCode::is_withdrawn),
         }
     }
 
     /// Pairs a device; where somebody has to approve it, waits a while for that.
-    pub async fn exchange(&self, pairing_token: &str, facts: DeviceFacts) -> Result<Exchanged, AuthError> {
+    pub async fn exchange(&self, pairing_token: &str, facts: DeviceFacts) -> Result<ExchangeOutcome, AuthError> {
         let token = Token::read(TokenKind::Pairing, pairing_token).ok_or(AuthError::PairingToken)?.hash();
         let (facts, deadline) = (facts.tidy(), Instant::now() + APPROVAL_WAIT);
         loop {
             let facts = facts.clone();
             let attempt = self.finish(move |inner| async move { inner.exchange(token, facts).await }).await?;
             let (request_id, expires_at, mut verdict) = match attempt {
-                Attempt::Granted(pair) => return Ok(Exchanged::Granted(pair)),
+                Attempt::Granted(pair) => return Ok(ExchangeOutcome::Granted(pair)),
                 Attempt::Waiting { request_id, expires_at, verdict } => (request_id, expires_at, verdict),
             };
             let answered = verdict.wait_for(|verdict| *verdict != Verdict::Waiting);
             if tokio::time::timeout_at(deadline, answered).await.is_err() {
-                return Ok(Exchanged::Pending { request_id, expires_at });
+                return Ok(ExchangeOutcome::Pending { request_id, expires_at });
             }
         }
     }
@@ -189,23 +189,23 @@ impl Devices {
         self.inner.state.lock().await.requests.waiting(self.inner.now())
     }
 
-    /// Lets a device in that waits.
+    /// Approves a waiting device; its exchange then succeeds.
     pub async fn approve(&self, request_id: &str) -> Result<(), AuthError> {
         self.inner.state.lock().await.requests.answer(request_id, Verdict::Approved, self.inner.now())
     }
 
-    /// Does not let a device in that waits.
+    /// Rejects a waiting device; its exchange then fails.
     pub async fn reject(&self, request_id: &str) -> Result<(), AuthError> {
         self.inner.state.lock().await.requests.answer(request_id, Verdict::Rejected, self.inner.now())
     }
 
-    /// The next tokens for a refresh token, which is used up by it.
+    /// Exchanges a refresh token for the next pair. A token that comes again later revokes its device.
     pub async fn refresh(&self, refresh_token: &str) -> Result<TokenPair, AuthError> {
         let token = Token::read(TokenKind::Refresh, refresh_token).ok_or(AuthError::RefreshToken)?;
         self.finish(move |inner| async move { inner.refresh(&token).await }).await
     }
 
-    /// Ends the device of this refresh token.
+    /// Revokes the device of this refresh token.
     pub async fn revoke(&self, refresh_token: &str) -> Result<DeviceId, AuthError> {
         let token = Token::read(TokenKind::Refresh, refresh_token).ok_or(AuthError::RefreshToken)?;
         self.finish(move |inner| async move {
@@ -218,7 +218,7 @@ impl Devices {
         .await
     }
 
-    /// Ends a device.
+    /// Revokes a device: its tokens stop working and its connections are closed.
     pub async fn revoke_device(&self, id: &DeviceId) -> Result<(), AuthError> {
         let id = id.clone();
         self.finish(move |inner| async move {
@@ -229,30 +229,30 @@ impl Devices {
         .await
     }
 
-    /// Ends all devices, pairing tokens, codes and requests; the number of devices.
+    /// Revokes all devices, pairing tokens, codes and requests; returns the number of devices.
     pub async fn revoke_all(&self) -> Result<usize, AuthError> {
         self.finish(move |inner| async move {
             let mut state = inner.state.lock().await;
             let devices: Vec<_> = state.devices.values().cloned().collect();
             let (mut changes, events) = ended(&devices, "somebody revoked all devices", inner.now());
             changes.extend(state.offers.deleted());
-            inner.keep(changes, events).await?;
-            devices.iter().for_each(|device| inner.live.expel(&device.id));
-            *state = State::default();
+            inner.store(changes, events).await?;
+            devices.iter().for_each(|device| inner.tokens.expel(&device.id));
+            *state = DeviceRegistry::default();
             Ok(devices.len())
         })
         .await
     }
 
-    /// The devices that are paired, oldest first.
+    /// The paired devices whose refresh tokens have not expired, oldest first.
     pub async fn list(&self) -> Vec<PairedDevice> {
         let (state, now) = (self.inner.state.lock().await, self.inner.now());
-        let seen = |device: &Device| self.inner.live.last_seen(&device.id).unwrap_or(device.last_seen);
+        let seen = |device: &Device| self.inner.tokens.last_seen(&device.id).unwrap_or(device.last_seen);
         let paired = state.devices.values().filter(|device| !device.is_expired(now));
         paired.map(|device| device.shown(seen(device))).collect()
     }
 
-    /// Does something to its end even if whoever asked goes away: rows and memory must not part.
+    /// Runs work to its end even if the caller goes away, so that rows and memory stay the same.
     async fn finish<T, F>(&self, work: impl FnOnce(Arc<Inner>) -> F) -> Result<T, AuthError>
     where
         T: Send + 'static,
@@ -268,16 +268,16 @@ impl Inner {
         (self.clock)()
     }
 
-    async fn keep(&self, changes: Vec<RowChange>, events: Vec<NewEvent>) -> Result<(), AuthError> {
+    async fn store(&self, changes: Vec<RowChange>, events: Vec<NewEvent>) -> Result<(), AuthError> {
         if !(changes.is_empty() && events.is_empty()) {
             self.log.keep(changes, events).await?;
         }
         Ok(())
     }
 
-    async fn offer(&self, state: &mut State, scope: Scope) -> Result<Offered, AuthError> {
+    async fn offer(&self, state: &mut DeviceRegistry, scope: Scope) -> Result<PairingToken, AuthError> {
         let fresh = state.offers.make(scope, self.settings.pairing_ttl, self.now())?;
-        self.keep(fresh.changes()?, Vec::new()).await?;
+        self.store(fresh.changes()?, Vec::new()).await?;
         Ok(state.offers.add(fresh))
     }
 
@@ -287,8 +287,8 @@ impl Inner {
         let offer = state.offers.find(token, now)?;
         if self.settings.require_approval {
             let (request_id, verdict) = state.requests.request(token, &facts, now, offer.expires_at)?;
-            let said = *verdict.borrow();
-            match said {
+            let answered = *verdict.borrow();
+            match answered {
                 Verdict::Waiting => {
                     return Ok(Attempt::Waiting { request_id, expires_at: offer.expires_at, verdict });
                 }
@@ -299,10 +299,10 @@ impl Inner {
         let expired = state.expired(now);
         self.end(&mut state, expired, "it was not used for too long").await?;
         let (device, pair) = Device::pair(facts, offer.scope, now)?;
-        self.keep(vec![device.stored()?, offer::deleted(token)], vec![device.paired()]).await?;
+        self.store(vec![device.row_written()?, offer::deleted(token)], vec![device.paired_event()]).await?;
         state.offers.remove(token);
         state.requests.forget(token);
-        self.live.admit(&device);
+        self.tokens.admit(&device);
         state.devices.insert(device.id.clone(), device);
         Ok(Attempt::Granted(pair))
     }
@@ -310,17 +310,17 @@ impl Inner {
     async fn refresh(&self, token: &Token) -> Result<TokenPair, AuthError> {
         let mut state = self.state.lock().await;
         let now = self.now();
-        let (device, presented) = state.owner(token, now).ok_or(AuthError::RefreshToken)?;
-        match presented {
-            Presented::Current => {
+        let (device, status) = state.owner(token, now).ok_or(AuthError::RefreshToken)?;
+        match status {
+            RefreshTokenStatus::Current => {
                 let (device, pair) = device.rotated(token, now)?;
-                self.keep(vec![device.stored()?], Vec::new()).await?;
-                self.live.admit(&device);
+                self.store(vec![device.row_written()?], Vec::new()).await?;
+                self.tokens.admit(&device);
                 state.devices.insert(device.id.clone(), device);
                 Ok(pair)
             }
-            Presented::JustSpent | Presented::Expired => Err(AuthError::RefreshToken),
-            Presented::Stolen => {
+            RefreshTokenStatus::JustSpent | RefreshTokenStatus::Expired => Err(AuthError::RefreshToken),
+            RefreshTokenStatus::Stolen => {
                 tracing::warn!(device = %device.id, "A used refresh token came again; its device is revoked.");
                 self.end(&mut state, vec![device], "a used refresh token came again").await?;
                 Err(AuthError::RefreshToken)
@@ -328,22 +328,22 @@ impl Inner {
         }
     }
 
-    /// Ends devices, in the rows, in the log and for their connections.
-    async fn end(&self, state: &mut State, devices: Vec<Device>, reason: &str) -> Result<(), AuthError> {
+    /// Revokes devices: in the rows, in the log and for their connections.
+    async fn end(&self, state: &mut DeviceRegistry, devices: Vec<Device>, reason: &str) -> Result<(), AuthError> {
         let (changes, events) = ended(&devices, reason, self.now());
-        self.keep(changes, events).await?;
+        self.store(changes, events).await?;
         for device in devices {
-            self.live.expel(&device.id);
+            self.tokens.expel(&device.id);
             state.devices.remove(&device.id);
         }
         Ok(())
     }
 }
 
-impl State {
+impl DeviceRegistry {
     /// The device that has or had this refresh token.
-    fn owner(&self, token: &Token, now: Timestamp) -> Option<(Device, Presented)> {
-        self.devices.values().find_map(|device| Some((device.clone(), device.knows(token, now)?)))
+    fn owner(&self, token: &Token, now: Timestamp) -> Option<(Device, RefreshTokenStatus)> {
+        self.devices.values().find_map(|device| Some((device.clone(), device.check_refresh_token(token, now)?)))
     }
 
     /// The devices that can no longer refresh their tokens.
@@ -352,7 +352,7 @@ impl State {
     }
 }
 
-/// The ends of devices as rows and as events.
+/// The row changes and the events of revoked devices.
 fn ended(devices: &[Device], reason: &str, now: Timestamp) -> (Vec<RowChange>, Vec<NewEvent>) {
-    devices.iter().map(|device| (device.deleted(), device.revoked(reason, now))).unzip()
+    devices.iter().map(|device| (device.row_deleted(), device.revoked_event(reason, now))).unzip()
 }

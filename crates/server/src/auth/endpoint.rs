@@ -1,27 +1,27 @@
-//! Where clients find this daemon, as pairing tells them.
+//! The addresses under which clients reach this daemon.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
-/// What pairing tells of this daemon.
+/// What a client learns about this daemon when it pairs.
 #[derive(Clone, Debug, Default)]
 pub struct Endpoint {
     /// Where it listens; `None` if only on the local socket.
     pub address: Option<SocketAddr>,
-    /// It speaks TLS there.
+    /// Whether the address serves TLS, and so `https` and `wss`.
     pub tls: bool,
     /// The certificate's SHA-256, where it is self-signed.
     pub fingerprint: Option<String>,
     /// The URL that clients reach it under, where that is not the address.
     pub external_url: Option<String>,
-    /// This run of the daemon.
+    /// The id of this run of the daemon.
     pub session: String,
-    /// The default workspace's name.
+    /// The default workspace's name; empty if there is none.
     pub repo: String,
-    /// Clients need a token.
+    /// Whether clients need a token; shown to a client before it pairs.
     pub require_auth: bool,
 }
 
-/// The URLs of this daemon.
+/// The HTTP and WebSocket URLs of this daemon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Urls {
     pub(super) http: String,
@@ -57,7 +57,7 @@ impl Endpoint {
         format!("{}://{authority}", if self.tls { "https" } else { "http" })
     }
 
-    /// The address for others: that of the way out, where all are listened on.
+    /// The address for other machines: where all interfaces are listened on, that of the default route.
     fn reachable(&self) -> Option<SocketAddr> {
         let mut address = self.address?;
         if address.ip().is_unspecified() {

@@ -1,47 +1,47 @@
-//! Why somebody is not let in.
+//! Why a pairing or token request is refused.
 
-/// Why somebody is not let in, in words that may leave the host.
+/// Why a pairing or token request is refused. The messages may be sent to clients.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum AuthError {
-    /// It is unknown, used or too old.
+    /// The pairing token is unknown, used or expired.
     #[error("Invalid or expired pairing token; show a new one with `roost pair`")]
     PairingToken,
-    /// Somebody at the host said no.
+    /// Somebody at the host rejected the request.
     #[error("Pairing request rejected")]
     Rejected,
-    /// It is wrong, used or too old.
+    /// The pairing code is wrong, used or expired.
     #[error("Invalid or expired pairing code")]
     Code,
-    /// It was guessed at too often, by many.
+    /// The code was withdrawn after 50 wrong tries from all addresses together.
     #[error("The pairing code was withdrawn after too many wrong tries; show a new one with `roost pair`")]
     CodeWithdrawn,
-    /// Too many wrong codes came from there.
+    /// The address is locked after 5 wrong codes.
     #[error(
         "Too many wrong pairing codes came from this address; scan the QR code, or show a new code with `roost pair`"
     )]
     AddressLocked,
-    /// It is unknown or too old.
+    /// The access token is unknown or expired.
     #[error("Invalid or expired access token")]
     AccessToken,
-    /// It is unknown, used or too old.
+    /// The refresh token is unknown, used or expired.
     #[error("Invalid or expired refresh token; pair again")]
     RefreshToken,
-    /// No such request waits.
+    /// No pairing request with this id waits for an answer.
     #[error("No pairing request {0} is waiting")]
     UnknownRequest(String),
-    /// No such device is paired.
+    /// No device with this id is paired.
     #[error("No device {0} is paired; `roost devices` lists those that are")]
     UnknownDevice(String),
-    /// More would be too many to look at.
+    /// As many requests wait already as anybody would look through.
     #[error("Too many devices wait for approval; answer them first")]
     TooManyRequests,
     /// The change could not be stored, so it did not happen.
     #[error("The change could not be stored, so it did not happen; try again, or see the daemon's log")]
     Store(#[from] roost_log::Error),
-    /// Something that is none of the caller's doing.
+    /// A fault of Roost's own, such as missing random numbers.
     #[error("Roost could not do this: {0}")]
     Internal(String),
-    /// Nothing could be paired with it.
+    /// The daemon does not listen on TCP, so no device could reach it.
     #[error("This daemon serves only the local socket; start it with `roost up` to pair devices")]
     NotServed,
 }

@@ -1,4 +1,4 @@
-//! What proves that somebody is at the host: a secret in the state directory, new at each start.
+//! The local secret, which proves that a client runs at the host: a file in the state directory, new at each start.
 
 use std::collections::HashMap;
 use std::fs;
@@ -16,25 +16,25 @@ use super::{AuthError, Clock, TokenHash, after, token};
 const LINK_TTL: Duration = Duration::from_secs(10 * 60);
 /// How long a page may go on after that.
 const PAGE_TTL: Duration = Duration::from_secs(3600);
-/// Links, and pages, at once.
+/// The greatest number of links, and of pages, that are valid at once; beyond it the oldest goes.
 const MOST: usize = 32;
 
 /// The secret, and the secrets of pages that were opened by somebody who knew it.
 pub struct LocalSecret {
     secret: TokenHash,
     clock: Clock,
-    issued: Mutex<Issued>,
+    issued: Mutex<IssuedSecrets>,
 }
 
 #[derive(Default)]
-struct Issued {
-    links: Secrets,
-    pages: Secrets,
+struct IssuedSecrets {
+    links: ExpiringSecrets,
+    pages: ExpiringSecrets,
 }
 
-/// Secrets that end by themselves.
+/// Secrets with an expiry, by hash.
 #[derive(Default)]
-struct Secrets(HashMap<TokenHash, Timestamp>);
+struct ExpiringSecrets(HashMap<TokenHash, Timestamp>);
 
 impl LocalSecret {
     /// Makes a new secret and writes it where only this user can read it. Blocks the thread.
@@ -53,12 +53,12 @@ impl LocalSecret {
         Ok(Self { secret: TokenHash::new(&secret), clock, issued: Mutex::default() })
     }
 
-    /// Where the secret of a state directory is.
+    /// The path of the secret in a state directory.
     pub fn path(state: &Path) -> PathBuf {
         state.join("local.secret")
     }
 
-    /// This is the secret, or that of a page that may still go on.
+    /// Whether this is the local secret, or that of a page which has not expired.
     pub fn admits(&self, secret: &str) -> bool {
         let secret = TokenHash::new(secret);
         secret == self.secret || self.issued().pages.holds(secret, (self.clock)())
@@ -69,7 +69,8 @@ impl LocalSecret {
         self.issued().links.issue(LINK_TTL, (self.clock)())
     }
 
-    /// Uses up a link's secret; the page goes on with the secret that comes back.
+    /// Exchanges a link's secret, once, for the secret that its page uses from then on; `None` if it was used or has
+    /// expired.
     pub fn redeem(&self, one_time: &str) -> Result<Option<String>, AuthError> {
         let mut issued = self.issued();
         let now = (self.clock)();
@@ -79,12 +80,12 @@ impl LocalSecret {
         issued.pages.issue(PAGE_TTL, now).map(Some)
     }
 
-    fn issued(&self) -> parking_lot::MutexGuard<'_, Issued> {
+    fn issued(&self) -> parking_lot::MutexGuard<'_, IssuedSecrets> {
         self.issued.lock()
     }
 }
 
-impl Secrets {
+impl ExpiringSecrets {
     fn issue(&mut self, ttl: Duration, now: Timestamp) -> Result<String, AuthError> {
         let secret = token::random()?;
         self.0.retain(|_, expires_at| now < *expires_at);

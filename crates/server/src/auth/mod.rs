@@ -8,13 +8,13 @@
 //!
 //! Tokens are stored as hashes, in rows and never in events; what is answered was stored before.
 
+mod access_tokens;
 mod approval;
 mod code;
 mod device;
 mod devices;
 mod endpoint;
 mod error;
-mod live;
 mod local_secret;
 mod offer;
 mod page;
@@ -29,23 +29,23 @@ use std::time::Duration;
 use roost_model::time::Timestamp;
 use roost_rpc::{PairResult, Scope};
 
+pub use access_tokens::{Client, CloseReason};
 pub use approval::PendingRequest;
 pub use code::Code;
 pub use device::{DeviceFacts, PairedDevice, TokenPair};
-pub use devices::{Devices, Exchanged, PairingLocks};
+pub use devices::{Devices, ExchangeOutcome, PairingLocks};
 pub use endpoint::Endpoint;
 pub use error::AuthError;
-pub use live::{Client, Ended};
 pub use local_secret::LocalSecret;
-pub use offer::Offered;
+pub use offer::PairingToken;
 pub use peer::LOCAL_HEADER;
 pub use routes::routes;
 pub use token::{Token, TokenHash, TokenKind};
 
-/// What time it is; tests have their own.
+/// The source of the current time; tests set their own.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// How devices are let in.
+/// How devices are paired: the lifetime of pairing tokens, and whether somebody must approve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// How long a pairing token can be exchanged.
@@ -60,18 +60,19 @@ impl Default for Settings {
     }
 }
 
-/// Everything about who may come in, as the doors use it.
+/// Authentication as the transports use it.
 pub struct Auth {
-    /// The devices that may.
+    /// The paired devices, their tokens, and the requests that wait for approval.
     pub devices: Devices,
-    /// What proves that somebody is at the host.
+    /// The secret that proves that a client runs at the host.
     pub local: LocalSecret,
-    /// What pairing tells of this daemon.
+    /// What a client learns about this daemon when it pairs.
     pub endpoint: Endpoint,
 }
 
 impl Auth {
-    /// What a new device needs to be paired, for whoever addressed us by this name and port.
+    /// Creates what a new device needs to be paired. `host` is the name and port by which the caller addressed us, if
+    /// known.
     pub async fn offer(&self, scope: Scope, host: Option<&str>) -> Result<PairResult, AuthError> {
         let urls = self.endpoint.urls(host).ok_or(AuthError::NotServed)?;
         let page = self.endpoint.page(&self.local.one_time()?).ok_or(AuthError::NotServed)?;

@@ -1,4 +1,4 @@
-//! Pairing tokens that were shown and not used.
+//! Pairing tokens that were shown and not exchanged yet.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -11,17 +11,17 @@ use serde::{Deserialize, Serialize};
 use super::device::to_json;
 use super::{AuthError, Token, TokenHash, TokenKind, after};
 
-/// Offers at once; a page that shows a new one each time must not fill the store.
+/// The greatest number of offers: a page that shows a new one each time must not fill the store.
 const MOST: usize = 64;
-/// What the ids of these rows begin with.
+/// The prefix of the ids of these rows, which share their kind with other secrets.
 const PREFIX: &str = "pairing:";
 
-/// A pairing token as it is shown.
+/// A pairing token to show to a person.
 #[derive(Clone, Debug)]
-pub struct Offered {
-    /// To be exchanged once.
+pub struct PairingToken {
+    /// The token itself, which a device exchanges once.
     pub token: Token,
-    /// When the pairing token ends.
+    /// When the token expires: [`Settings::pairing_ttl`](super::Settings) after it was created.
     pub expires_at: Timestamp,
 }
 
@@ -32,12 +32,12 @@ pub(super) struct Offer {
     pub(super) expires_at: Timestamp,
 }
 
-/// The pairing tokens that can be exchanged.
+/// The pairing tokens that can be exchanged, by hash.
 #[derive(Default)]
 pub(super) struct Offers(HashMap<TokenHash, Offer>);
 
 impl Offers {
-    /// What the rows say.
+    /// Reads the offers from the secret rows; rows of other secrets and rows that cannot be read are left out.
     pub(super) fn load(rows: Vec<(String, String)>) -> Self {
         let offer = |(id, body): (String, String)| {
             let hash = id.strip_prefix(PREFIX)?.parse().ok()?;
@@ -46,15 +46,15 @@ impl Offers {
         Self(rows.into_iter().filter_map(offer).collect())
     }
 
-    /// A new token; it counts once its rows are stored and it is added.
-    pub(super) fn make(&self, scope: Scope, ttl: Duration, now: Timestamp) -> Result<Fresh, AuthError> {
+    /// Creates an offer. It is valid once its rows are stored and [`Offers::add`] was called.
+    pub(super) fn make(&self, scope: Scope, ttl: Duration, now: Timestamp) -> Result<NewOffer, AuthError> {
         let offer = Offer { scope, expires_at: after(now, ttl) };
         let mut others: Vec<_> = self.0.iter().map(|(hash, old)| (old.expires_at, *hash)).collect();
         others.sort_by_key(|(expires_at, _)| *expires_at);
         let surplus = (others.len() + 1).saturating_sub(MOST);
         let stale = (0..).zip(others).filter(|(at, (expires_at, _))| *at < surplus || *expires_at <= now);
         let stale = stale.map(|(_, (_, hash))| hash).collect();
-        Ok(Fresh { token: Token::new(TokenKind::Pairing)?, offer, stale })
+        Ok(NewOffer { token: Token::new(TokenKind::Pairing)?, offer, stale })
     }
 
     /// The offer of this token, if it still stands.
@@ -62,12 +62,12 @@ impl Offers {
         self.0.get(&token).filter(|offer| now < offer.expires_at).copied().ok_or(AuthError::PairingToken)
     }
 
-    /// Takes a new offer whose rows are stored.
-    pub(super) fn add(&mut self, fresh: Fresh) -> Offered {
-        let Fresh { token, offer, stale } = fresh;
+    /// Adds a new offer whose rows are stored.
+    pub(super) fn add(&mut self, fresh: NewOffer) -> PairingToken {
+        let NewOffer { token, offer, stale } = fresh;
         stale.iter().for_each(|hash| _ = self.0.remove(hash));
         self.0.insert(token.hash(), offer);
-        Offered { token, expires_at: offer.expires_at }
+        PairingToken { token, expires_at: offer.expires_at }
     }
 
     /// Forgets an offer whose row is deleted.
@@ -82,15 +82,15 @@ impl Offers {
 }
 
 /// A token that is about to be offered.
-pub(super) struct Fresh {
+pub(super) struct NewOffer {
     token: Token,
     offer: Offer,
-    /// Those that go when it comes.
+    /// The expired and surplus offers that are deleted with the same write.
     stale: Vec<TokenHash>,
 }
 
-impl Fresh {
-    /// The rows to write for it.
+impl NewOffer {
+    /// The rows to write and to delete for the new offer.
     pub(super) fn changes(&self) -> Result<Vec<RowChange>, AuthError> {
         let mut changes: Vec<_> = self.stale.iter().copied().map(deleted).collect();
         changes.push(RowChange { body: Some(to_json(&self.offer)?), ..deleted(self.token.hash()) });
@@ -98,7 +98,7 @@ impl Fresh {
     }
 }
 
-/// The end of an offer's row.
+/// The change that deletes an offer's row.
 pub(super) fn deleted(token: TokenHash) -> RowChange {
     RowChange { kind: RowKind::Secret, id: format!("{PREFIX}{token}"), body: None }
 }

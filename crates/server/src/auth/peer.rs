@@ -1,4 +1,4 @@
-//! Where a request comes from, and whether somebody at this machine makes it.
+//! Finds out where a request comes from, and whether it comes from this machine.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -18,7 +18,7 @@ pub const LOCAL_HEADER: &str = "x-roost-local";
 /// Headers that only somebody in between adds, besides all that begin with `x-forwarded`.
 const FORWARDED: [&str; 5] = ["forwarded", "via", "x-real-ip", "cf-connecting-ip", "true-client-ip"];
 
-/// Where a request comes from.
+/// The origin of a request: its address, its headers and the name that it used for us.
 pub(super) struct Peer {
     address: Option<IpAddr>,
     forwarded_for: Option<String>,
@@ -43,7 +43,7 @@ impl Peer {
         }
     }
 
-    /// It comes straight from a process on this machine, which may still be anybody's.
+    /// Whether it comes straight from a process on this machine, of whichever user.
     pub(super) fn is_direct(&self) -> bool {
         !self.is_forwarded && self.address.is_some_and(|address| address.is_loopback())
     }
@@ -57,7 +57,7 @@ impl Peer {
         if address.is_loopback() { forwarded().unwrap_or(address) } else { address }
     }
 
-    /// What is known of the device behind it.
+    /// The facts of the device that makes the request, with this name.
     pub(super) fn device(&self, name: Option<String>) -> DeviceFacts {
         let address = self.address.map(|address| match &self.forwarded_for {
             // Not proven, but a tunnel's own address would say even less.
@@ -81,9 +81,9 @@ impl<S: Sync> FromRequestParts<S> for Peer {
 }
 
 /// Proof that somebody at this machine asks: a direct peer that knows the secret.
-pub(super) struct Local;
+pub(super) struct LocalProof;
 
-impl FromRequestParts<Arc<Auth>> for Local {
+impl FromRequestParts<Arc<Auth>> for LocalProof {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, auth: &Arc<Auth>) -> Result<Self, Response> {

@@ -14,12 +14,12 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::peer::{Local, Peer};
-use super::{Auth, AuthError, Exchanged, TokenPair, page, qr};
+use super::peer::{LocalProof, Peer};
+use super::{Auth, AuthError, ExchangeOutcome, TokenPair, page, qr};
 
-/// Bytes of a request's body: these routes need no token, so nobody may make them hold more than a few tokens take.
+/// The greatest body of a request, in bytes. These routes need no token, so it is only what a few tokens take.
 const MAX_BODY: usize = 16 << 10;
-/// Pixels of the QR code, if nobody says how many.
+/// The default size of the QR code, in pixels, and the greatest.
 const QR_SIZE: usize = 256;
 const QR_MOST: usize = 512;
 
@@ -43,14 +43,14 @@ pub fn routes(auth: Arc<Auth>) -> Router {
         .with_state(auth)
 }
 
-/// What these routes answer is for one pair of eyes.
+/// Forbids caches to store the responses, because they hold secrets.
 async fn never_stored(mut response: Response) -> Response {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
-/// Whether something may be handed out with a plain answer.
-type Answer = Result<Json<Value>, AuthError>;
+/// The JSON body of a success, or the error that becomes the response.
+type AuthResponse = Result<Json<Value>, AuthError>;
 
 #[derive(Deserialize)]
 struct OpenInput {
@@ -72,12 +72,12 @@ struct InfoInput {
     include_token: Option<String>,
 }
 
-/// Where this daemon is; with a token and a code only for somebody at the host.
+/// The URLs of this daemon; with a token and a code only for a client at the host.
 async fn info(
     State(auth): State<Arc<Auth>>,
     Query(input): Query<InfoInput>,
     peer: Peer,
-    local: Result<Local, Response>,
+    local: Result<LocalProof, Response>,
 ) -> Result<Response, AuthError> {
     let urls = auth.endpoint.urls(peer.host.as_deref()).ok_or(AuthError::NotServed)?;
     let place = &auth.endpoint;
@@ -106,7 +106,7 @@ struct QrInput {
 
 /// A new pairing token as an image for a phone's camera.
 async fn qr_code(
-    _: Local,
+    _: LocalProof,
     State(auth): State<Arc<Auth>>,
     Query(input): Query<QrInput>,
     peer: Peer,
@@ -133,7 +133,7 @@ struct CodeInput {
     code: String,
 }
 
-/// Six digits for a pairing token.
+/// Exchanges a pairing code for a pairing token.
 async fn code(State(auth): State<Arc<Auth>>, peer: Peer, Body(input): Body<CodeInput>) -> Result<Response, AuthError> {
     let digits = input.code.trim();
     if digits.len() != 6 || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
@@ -146,7 +146,7 @@ async fn code(State(auth): State<Arc<Auth>>, peer: Peer, Body(input): Body<CodeI
 }
 
 /// Revokes everything and offers a new token.
-async fn start_over(_: Local, State(auth): State<Arc<Auth>>) -> Answer {
+async fn start_over(_: LocalProof, State(auth): State<Arc<Auth>>) -> AuthResponse {
     let revoked = auth.devices.revoke_all().await?;
     let offered = auth.devices.pairing_token(Scope::default()).await?;
     let message = format!("{revoked} devices and all pairing tokens were revoked");
@@ -156,20 +156,20 @@ async fn start_over(_: Local, State(auth): State<Arc<Auth>>) -> Answer {
 #[derive(Deserialize)]
 struct ExchangeInput {
     pairing_token: String,
-    /// What to call the device.
+    /// The name for people; else it is taken from the user agent.
     #[serde(alias = "device_name")]
     name: Option<String>,
 }
 
-/// A pairing token for a device's first tokens.
+/// Exchanges a pairing token for a device's first tokens, or answers 202 while approval is pending.
 async fn exchange(
     State(auth): State<Arc<Auth>>,
     peer: Peer,
     Body(input): Body<ExchangeInput>,
 ) -> Result<Response, AuthError> {
     Ok(match auth.devices.exchange(&input.pairing_token, peer.device(input.name)).await? {
-        Exchanged::Granted(pair) => Json(auth.shown(&pair)).into_response(),
-        Exchanged::Pending { request_id, expires_at } => {
+        ExchangeOutcome::Granted(pair) => Json(auth.shown(&pair)).into_response(),
+        ExchangeOutcome::Pending { request_id, expires_at } => {
             let pending = json!({ "status": "pending_approval", "request_id": request_id, "expires_at": expires_at });
             (StatusCode::ACCEPTED, Json(pending)).into_response()
         }
@@ -181,21 +181,21 @@ struct RefreshInput {
     refresh_token: String,
 }
 
-/// A refresh token for the next pair.
-async fn refresh(State(auth): State<Arc<Auth>>, Body(input): Body<RefreshInput>) -> Answer {
+/// Exchanges a refresh token for the next pair of tokens.
+async fn refresh(State(auth): State<Arc<Auth>>, Body(input): Body<RefreshInput>) -> AuthResponse {
     let pair = auth.devices.refresh(&input.refresh_token).await?;
     Ok(Json(auth.shown(&pair)))
 }
 
-/// The end of a device, asked for by itself.
-async fn revoke(State(auth): State<Arc<Auth>>, Body(input): Body<RefreshInput>) -> Answer {
+/// Revokes the device that sends its refresh token.
+async fn revoke(State(auth): State<Arc<Auth>>, Body(input): Body<RefreshInput>) -> AuthResponse {
     auth.devices.revoke(&input.refresh_token).await?;
     // Workspaces belong to the host and outlive every device.
     Ok(Json(json!({ "success": true, "orphaned_workspaces": [] })))
 }
 
 /// The devices that wait for approval.
-async fn pending(_: Local, State(auth): State<Arc<Auth>>) -> Response {
+async fn pending(_: LocalProof, State(auth): State<Arc<Auth>>) -> Response {
     if !auth.devices.settings().require_approval {
         let why = "Devices are paired without approval; set security.require_pairing_approval to change that";
         return refusal(StatusCode::NOT_FOUND, why).into_response();
@@ -209,18 +209,18 @@ struct AnswerInput {
     request_id: String,
 }
 
-async fn approve(_: Local, State(auth): State<Arc<Auth>>, Body(input): Body<AnswerInput>) -> Answer {
+async fn approve(_: LocalProof, State(auth): State<Arc<Auth>>, Body(input): Body<AnswerInput>) -> AuthResponse {
     auth.devices.approve(&input.request_id).await?;
     Ok(Json(json!({ "success": true, "status": "approved", "request_id": input.request_id })))
 }
 
-async fn reject(_: Local, State(auth): State<Arc<Auth>>, Body(input): Body<AnswerInput>) -> Answer {
+async fn reject(_: LocalProof, State(auth): State<Arc<Auth>>, Body(input): Body<AnswerInput>) -> AuthResponse {
     auth.devices.reject(&input.request_id).await?;
     Ok(Json(json!({ "success": true, "status": "rejected", "request_id": input.request_id })))
 }
 
 impl Auth {
-    /// A pair as its owner is told.
+    /// The tokens in the form that their owner gets.
     fn shown(&self, pair: &TokenPair) -> Value {
         json!({
             "access_token": pair.access.reveal(),
@@ -239,7 +239,7 @@ impl Auth {
     }
 }
 
-/// A body of JSON; what is wrong with it is told as everything is told here.
+/// A JSON body, whose errors have the same form as all others here.
 struct Body<T>(T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {

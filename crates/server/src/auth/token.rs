@@ -10,19 +10,19 @@ use subtle::ConstantTimeEq;
 
 use super::error::AuthError;
 
-/// What a token is good for.
+/// The three kinds of tokens, told apart by their prefixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     /// To be exchanged once, by a new device.
     Pairing,
-    /// For requests and connections.
+    /// Authenticates requests and connections; short-lived.
     Access,
     /// To be exchanged once, for the next pair.
     Refresh,
 }
 
 impl TokenKind {
-    /// What a token of this kind begins with.
+    /// The prefix of tokens of this kind.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Pairing => "cdev_p_",
@@ -32,20 +32,20 @@ impl TokenKind {
     }
 }
 
-/// Characters of 32 random bytes.
+/// The length of 32 random bytes as text, in characters.
 const RANDOM: usize = 43;
 
-/// 32 random bytes as text.
+/// 32 random bytes as URL-safe base64.
 pub(super) fn random() -> Result<String, AuthError> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| AuthError::Internal(format!("no random numbers: {error}")))?;
     Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// A token as its owner has it.
+/// A token in the clear.
 ///
-/// A refresh token has two random halves: the first is the same in all tokens of a device, so that any of them is
-/// known for what it is when it comes again, and the second is its own.
+/// A refresh token has two random halves. The first is the same in all tokens of a device, so that a spent one can be
+/// recognised when it comes again; the second is its own.
 #[derive(Clone)]
 pub struct Token {
     kind: TokenKind,
@@ -53,7 +53,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// A new one.
+    /// Makes a random token; fails only if the system has no random numbers.
     pub fn new(kind: TokenKind) -> Result<Self, AuthError> {
         let family = if kind == TokenKind::Refresh { random()? } else { String::new() };
         Ok(Self { kind, text: format!("{}{family}{}", kind.prefix(), random()?) })
@@ -67,22 +67,22 @@ impl Token {
         (body.len() == halves * RANDOM && body.bytes().all(known)).then(|| Self { kind, text: text.into() })
     }
 
-    /// The next one of the same family.
+    /// The refresh token that follows this one in the same family.
     pub(super) fn successor(&self) -> Result<Self, AuthError> {
         Ok(Self { kind: self.kind, text: format!("{}{}", self.family_text(), random()?) })
     }
 
-    /// What its owner must know; for the answer to its owner only.
+    /// The token in the clear, for the response to its owner only.
     pub fn reveal(&self) -> &str {
         &self.text
     }
 
-    /// What is stored of it.
+    /// The hash under which the token is stored.
     pub fn hash(&self) -> TokenHash {
         TokenHash::new(&self.text)
     }
 
-    /// What is stored of the part that it has in common with its successors.
+    /// The hash of the half that it shares with its successors.
     pub(super) fn family(&self) -> TokenHash {
         TokenHash::new(self.family_text())
     }
@@ -103,7 +103,7 @@ impl fmt::Debug for Token {
 pub struct TokenHash([u8; 32]);
 
 impl TokenHash {
-    /// The hash of a secret.
+    /// Hashes a secret with SHA-256.
     pub fn new(secret: &str) -> Self {
         Self(Sha256::digest(secret).into())
     }

@@ -1,4 +1,4 @@
-//! `claude_message`: what is said and done, each once, for those who watch.
+//! The `claude_message` notification: one for each message and tool call, sent to the session's watchers.
 
 use roost_model::event::NormalizedEvent;
 use roost_rpc::conversation::{Block, Message, Said};
@@ -6,43 +6,44 @@ use serde_json::{Value, json};
 
 use super::log_line;
 use super::message;
-use super::notify::{Audience, Notification, Scene};
+use super::notify::{Audience, Notification, NotificationBuilder};
 
-/// The event's message, if it has one.
-pub(super) fn message(scene: &Scene<'_>, event: &NormalizedEvent) -> Option<Notification> {
-    message::from_event(event).map(|message| claude_message(scene, &message))
+/// The `claude_message` of an event, if the event has a message.
+pub(super) fn message(builder: &NotificationBuilder<'_>, event: &NormalizedEvent) -> Option<Notification> {
+    message::from_event(event).map(|message| claude_message(builder, &message))
 }
 
-/// The event's message and the same as a line of the agent's output.
-pub(super) fn record(scene: &Scene<'_>, event: &NormalizedEvent) -> Vec<Notification> {
+/// The `claude_message` of an event, and the `claude_log` line of the same message.
+pub(super) fn record(builder: &NotificationBuilder<'_>, event: &NormalizedEvent) -> Vec<Notification> {
     match message::from_event(event) {
-        Some(message) => vec![claude_message(scene, &message), log_line::record(scene, &message)],
+        Some(message) => vec![claude_message(builder, &message), log_line::record(builder, &message)],
         None => Vec::new(),
     }
 }
 
 /// The end of a turn: a message without content, because an event cannot know whether the one before was the last.
 /// Clients take a turn as done when they see a reason to stop.
-pub(super) fn end(scene: &Scene<'_>, event: &NormalizedEvent, reason: &str) -> Notification {
-    let uuid = message::uuid(scene.session_id, event.seq);
+pub(super) fn end(builder: &NotificationBuilder<'_>, event: &NormalizedEvent, reason: &str) -> Notification {
+    let uuid = message::uuid(builder.session_id, event.seq);
     let fields = json!({
         "type": "assistant", "role": "assistant", "content": [], "stop_reason": reason,
         "is_context_compaction": false, "uuid": uuid,
     });
-    scene.note("claude_message", Audience::Watchers, fields)
+    builder.note("claude_message", Audience::Watchers, fields)
 }
 
-pub(super) fn claude_message(scene: &Scene<'_>, message: &Message) -> Notification {
+pub(super) fn claude_message(builder: &NotificationBuilder<'_>, message: &Message) -> Notification {
     let Said { role, content, model, stop_reason } = &message.message;
     let fields = json!({
         "type": message.speaker, "role": role, "content": content.iter().map(block).collect::<Vec<_>>(),
         "model": model, "stop_reason": stop_reason, "is_context_compaction": message.is_context_compaction,
         "uuid": message.uuid,
     });
-    scene.note("claude_message", Audience::Watchers, fields)
+    builder.note("claude_message", Audience::Watchers, fields)
 }
 
-/// A block in the words that events use for what the history calls `id`, `name` and `input`.
+/// A content block with the field names of events: `tool_id`, `tool_name` and `tool_input`, where the history has `id`,
+/// `name` and `input`.
 fn block(block: &Block) -> Value {
     match block {
         Block::Text { text } => json!({ "type": "text", "text": text }),

@@ -1,17 +1,17 @@
-//! The difference that a change makes, in hunks.
+//! Computes the diff of a file change, as hunks for a screen.
 
 use roost_rpc::element::{DiffElement, DiffHunk, DiffLine, DiffSummary, LineChange};
 use roost_rpc::file_change::Change;
 use similar::{ChangeTag, DiffOp, TextDiff};
 
-/// Lines around a change.
+/// Unchanged lines that are shown before and after a change.
 const CONTEXT: usize = 3;
-/// Bytes of text that are compared: the time grows with their square.
+/// The greatest size of the two versions together, in bytes: the time grows with its square.
 const COMPARED: usize = 32 * 1024;
-/// Bytes of text that are only added or only removed.
+/// The greatest size where one version is empty, in bytes: there is nothing to compare then.
 const SHOWN: usize = 128 * 1024;
 
-/// What a change makes of a file; nothing where a screen could not show it.
+/// The diff of a file change; `None` where it is too big to compare or to show.
 pub(super) fn diff(tool_call_id: &str, change: &Change<'_>) -> Option<DiffElement> {
     let one_sided = change.old.is_empty() || change.new.is_empty();
     if change.old.len() + change.new.len() > if one_sided { SHOWN } else { COMPARED } {

@@ -1,4 +1,5 @@
-//! Elements from events: calls get their ends, and pieces of thinking become whole.
+//! Folds the events of a session into elements: calls are joined with their results, and deltas of thinking are
+//! concatenated.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,69 +14,69 @@ use roost_rpc::file_change;
 use roost_rpc::shorten::short;
 use serde_json::{Map, Value};
 
-use super::truncate::Room;
+use super::truncate::ByteBudget;
 use super::{diff, message, question};
 
-/// Characters of a result's first line.
+/// The greatest length of a result's summary, in characters.
 const SUMMARY_CHARS: usize = 80;
-/// Bytes of an element's text.
+/// The greatest size of an element's text, in bytes.
 const TEXT: usize = 64 * 1024;
 
-/// The elements of these events, which are a session's in order of `seq`. Deltas count only for what is never said
-/// whole: the agent's thinking.
+/// The elements of a session's events, which come in order of `seq`. Of deltas only those of thinking count, because
+/// everything else also comes complete.
 pub fn elements<'a>(events: impl IntoIterator<Item = &'a NormalizedEvent>) -> Vec<Element> {
     let mut fold = Fold::default();
-    events.into_iter().for_each(|event| fold.event(event));
+    events.into_iter().for_each(|event| fold.push_event(event));
     for element in &mut fold.elements {
         if let ElementContent::Thinking { text, .. } = &mut element.content {
-            Room::new(TEXT).text(text);
+            ByteBudget::new(TEXT).text(text);
         }
     }
     fold.elements
 }
 
-/// The elements of messages that a runtime keeps of a conversation; what was thought is not among them.
+/// The elements of messages that only a runtime keeps; they hold no thinking.
 pub fn native(messages: &[Message]) -> Vec<Element> {
     let mut fold = Fold { ids: "past", ..Fold::default() };
-    messages.iter().for_each(|message| fold.kept(message));
+    messages.iter().for_each(|message| fold.push_native(message));
     fold.elements
 }
 
-/// Where a call's elements are, and what it ended with.
-struct Shown {
+/// The elements of one call, as positions in `Fold::elements`.
+struct CallElements {
     call: usize,
     has_diff: bool,
     since: Timestamp,
     result: Option<(usize, String)>,
 }
 
-/// Where an element stands in its session, and when.
+/// The event that an element comes from, and its time.
 #[derive(Clone, Copy)]
-struct Moment {
+struct ElementPosition {
     seq: u64,
     time: Timestamp,
 }
 
 struct Fold {
-    /// How the elements' ids begin.
+    /// The prefix of the elements' ids.
     ids: &'static str,
     elements: Vec<Element>,
-    /// The calls and questions of the open task.
-    calls: HashMap<String, Shown>,
-    /// The block of thinking that is being written, and its element.
-    thought: Option<(Arc<str>, usize)>,
+    /// The calls and questions of the open task, by id.
+    calls: HashMap<String, CallElements>,
+    /// The block of thinking that is being appended to, and its element.
+    thinking: Option<(Arc<str>, usize)>,
     /// The last event that made elements, and how many.
     last: (u64, usize),
 }
 
 impl Default for Fold {
     fn default() -> Self {
-        Self { ids: "elem", elements: Vec::new(), calls: HashMap::new(), thought: None, last: (0, 0) }
+        Self { ids: "elem", elements: Vec::new(), calls: HashMap::new(), thinking: None, last: (0, 0) }
     }
 }
 
-/// How a call ended.
-struct End<'a> {
+/// The result of a call, as its element shows it.
+struct CallEnd<'a> {
     id: &'a str,
     tool: &'a str,
     text: String,
@@ -85,56 +86,56 @@ struct End<'a> {
 }
 
 impl Fold {
-    fn event(&mut self, event: &NormalizedEvent) {
-        let at = Moment { seq: event.seq, time: event.time };
+    fn push_event(&mut self, event: &NormalizedEvent) {
+        let at = ElementPosition { seq: event.seq, time: event.time };
         match &event.body {
             EventBody::TaskStarted(_) | EventBody::ModelOutputCompleted(_) => {
                 if let Some(message) = message::from_event(event) {
-                    self.said(at, &message);
+                    self.push_text(at, &message);
                 }
             }
             EventBody::ModelOutputDelta(delta) if delta.kind == ModelOutputDeltaKind::ReasoningDelta => {
-                self.thought(at, &delta.block_id, &delta.delta);
+                self.append_thinking(at, &delta.block_id, &delta.delta);
             }
-            EventBody::ToolCallRequested(call) if call.name != QUESTION_TOOL => self.requested(at, call),
+            EventBody::ToolCallRequested(call) if call.name != QUESTION_TOOL => self.begin_call(at, call),
             EventBody::ToolCallDenied(call) if call.name != QUESTION_TOOL => {
                 let (id, tool) = (call.identity.tool_call_id.as_str(), call.name.as_str());
                 let (text, error_code) = (call.reason.clone(), Some("DENIED"));
-                self.ended(at, End { id, tool, text, error_code, is_error: true, truncated: false });
+                self.end_call(at, CallEnd { id, tool, text, error_code, is_error: true, truncated: false });
             }
             EventBody::ToolCallCompleted(call) if call.name != QUESTION_TOOL => {
                 let (id, tool) = (call.identity.tool_call_id.as_str(), call.name.as_str());
                 let (is_error, truncated) = (call.is_error.unwrap_or(false), call.result_ref.is_some());
                 let text = message::completed_text(call);
                 if let Some(result) = call.result_preview.as_ref().filter(|_| !truncated) {
-                    self.diffs(at, id, result);
+                    self.push_diffs(at, id, result);
                 }
-                self.ended(at, End { id, tool, text, error_code: None, is_error, truncated });
+                self.end_call(at, CallEnd { id, tool, text, error_code: None, is_error, truncated });
             }
             EventBody::QuestionAsked(asked) => {
                 let input = question::input(asked);
                 let id = asked.question_id.as_str();
                 let display = format!("{}({})", QUESTION_TOOL, short(&asked.message, SUMMARY_CHARS));
-                self.call(at, id, QUESTION_TOOL, display, &input);
+                self.push_call(at, id, QUESTION_TOOL, display, &input);
             }
             EventBody::QuestionResolved(resolved) => {
                 let Block::ToolResult { content, is_error, .. } = question::tool_result(resolved) else { return };
                 let (id, text) = (resolved.question_id.as_str(), content);
                 let tool = QUESTION_TOOL;
-                self.ended(at, End { id, tool, text, error_code: None, is_error, truncated: false });
+                self.end_call(at, CallEnd { id, tool, text, error_code: None, is_error, truncated: false });
             }
-            EventBody::TaskCompleted(_) => self.task_ended(),
+            EventBody::TaskCompleted(_) => self.end_task(),
             EventBody::TaskStopped(stopped) => {
-                self.interrupted(at, &format!("stopped: {}", stopped.reason));
+                self.interrupt_task(at, &format!("stopped: {}", stopped.reason));
             }
             EventBody::TaskFailed(failed) => {
-                self.interrupted(at, &format!("task failed: {}", failed.reason));
+                self.interrupt_task(at, &format!("task failed: {}", failed.reason));
             }
             _ => {}
         }
     }
 
-    fn push(&mut self, at: Moment, content: ElementContent) -> usize {
+    fn push(&mut self, at: ElementPosition, content: ElementContent) -> usize {
         self.last = if self.last.0 == at.seq { (at.seq, self.last.1 + 1) } else { (at.seq, 0) };
         let id = match self.last {
             (seq, 0) => format!("{}_{seq}", self.ids),
@@ -144,7 +145,7 @@ impl Fold {
         self.elements.len() - 1
     }
 
-    fn said(&mut self, at: Moment, Message { speaker, message, .. }: &Message) {
+    fn push_text(&mut self, at: ElementPosition, Message { speaker, message, .. }: &Message) {
         let texts = message.content.iter().filter_map(|block| match block {
             Block::Text { text } => Some(text.as_str()),
             Block::ToolUse { .. } | Block::ToolResult { .. } => None,
@@ -157,44 +158,44 @@ impl Fold {
         self.push(at, content);
     }
 
-    /// A message that a runtime keeps; each has one block.
-    fn kept(&mut self, message: &Message) {
-        let at = Moment { seq: message.id, time: message.timestamp };
+    /// Adds a message that a runtime keeps. Each has exactly one block.
+    fn push_native(&mut self, message: &Message) {
+        let at = ElementPosition { seq: message.id, time: message.timestamp };
         match message.message.content.first() {
-            Some(Block::Text { .. }) => self.said(at, message),
+            Some(Block::Text { .. }) => self.push_text(at, message),
             Some(Block::ToolUse { id, name, input }) => {
                 let input = Value::Object(input.clone());
                 let call = Call { name, kind: None, input: &input };
-                self.call(at, id, name, call.display(), &input);
+                self.push_call(at, id, name, call.display(), &input);
                 if call.edits() {
-                    self.diffs(at, id, &input);
+                    self.push_diffs(at, id, &input);
                 }
             }
             Some(Block::ToolResult { tool_use_id, content, is_error }) => {
-                let tool = self.tool(tool_use_id);
+                let tool = self.tool_name(tool_use_id);
                 let (text, is_error) = (content.clone(), *is_error);
-                self.ended(
+                self.end_call(
                     at,
-                    End { id: tool_use_id, tool: &tool, text, error_code: None, is_error, truncated: false },
+                    CallEnd { id: tool_use_id, tool: &tool, text, error_code: None, is_error, truncated: false },
                 );
             }
             None => {}
         }
     }
 
-    /// The tool of a call.
-    fn tool(&self, id: &str) -> String {
+    /// The tool of a call; empty if the call is unknown.
+    fn tool_name(&self, id: &str) -> String {
         match self.calls.get(id).map(|shown| &self.elements[shown.call].content) {
             Some(ElementContent::ToolCall(call)) => call.tool.clone(),
             _ => String::new(),
         }
     }
 
-    fn thought(&mut self, at: Moment, block: &Arc<str>, delta: &str) {
-        let open = self.thought.as_ref().filter(|(open, _)| open == block).map(|(_, index)| *index);
+    fn append_thinking(&mut self, at: ElementPosition, block: &Arc<str>, delta: &str) {
+        let open = self.thinking.as_ref().filter(|(open, _)| open == block).map(|(_, index)| *index);
         let index = open.unwrap_or_else(|| {
             let index = self.push(at, ElementContent::Thinking { text: String::new(), collapsed: true });
-            self.thought = Some((block.clone(), index));
+            self.thinking = Some((block.clone(), index));
             index
         });
         if let ElementContent::Thinking { text, .. } = &mut self.elements[index].content {
@@ -202,18 +203,18 @@ impl Fold {
         }
     }
 
-    fn requested(&mut self, at: Moment, requested: &ToolCallRequestedPayload) {
+    fn begin_call(&mut self, at: ElementPosition, requested: &ToolCallRequestedPayload) {
         let ToolCallRequestedPayload { identity, name, input, input_ref, kind, title: _ } = requested;
         let call = Call { name, kind: *kind, input };
         let id = identity.tool_call_id.as_str();
-        self.call(at, id, name, call.display(), input);
+        self.push_call(at, id, name, call.display(), input);
         // A cut input would show a change that nobody makes.
         if input_ref.is_none() && call.edits() {
-            self.diffs(at, id, input);
+            self.push_diffs(at, id, input);
         }
     }
 
-    fn call(&mut self, at: Moment, id: &str, tool: &str, display: String, input: &Value) {
+    fn push_call(&mut self, at: ElementPosition, id: &str, tool: &str, display: String, input: &Value) {
         let element = ToolCallElement {
             tool: tool.to_owned(),
             tool_id: id.to_owned(),
@@ -223,11 +224,11 @@ impl Fold {
             duration_ms: None,
         };
         let call = self.push(at, ElementContent::ToolCall(element));
-        self.calls.insert(id.to_owned(), Shown { call, has_diff: false, since: at.time, result: None });
+        self.calls.insert(id.to_owned(), CallElements { call, has_diff: false, since: at.time, result: None });
     }
 
-    /// The changes that an input or a result spells out; agents that do both do so once.
-    fn diffs(&mut self, at: Moment, id: &str, value: &Value) {
+    /// Adds the diffs that an input or a result contains, once for each call.
+    fn push_diffs(&mut self, at: ElementPosition, id: &str, value: &Value) {
         if self.calls.get(id).is_none_or(|shown| shown.has_diff) {
             return;
         }
@@ -240,13 +241,13 @@ impl Fold {
         }
     }
 
-    fn ended(&mut self, at: Moment, end: End<'_>) {
-        let End { id, tool, text, error_code, is_error, truncated } = end;
+    fn end_call(&mut self, at: ElementPosition, end: CallEnd<'_>) {
+        let CallEnd { id, tool, text, error_code, is_error, truncated } = end;
         let status = if is_error { CallStatus::Error } else { CallStatus::Completed };
         let since = self.calls.get(id).map(|shown| shown.since);
         self.set_status(id, status, since.map(|since| at.time.as_millis().abs_diff(since.as_millis())));
         let mut full_content = text.clone();
-        Room::new(TEXT).text(&mut full_content);
+        ByteBudget::new(TEXT).text(&mut full_content);
         let summary = short(text.lines().next().unwrap_or_default(), SUMMARY_CHARS - 1);
         let result = ToolResultElement {
             tool_call_id: id.to_owned(),
@@ -273,10 +274,10 @@ impl Fold {
         }
     }
 
-    /// The task ended before it was done. The log closes what is open with `message` just before; to people that is no
-    /// result.
-    fn interrupted(&mut self, at: Moment, message: &str) {
-        let cut = |shown: &Shown| shown.result.as_ref().is_none_or(|(_, text)| text == message);
+    /// Marks the open calls of a stopped or failed task as interrupted. The log has closed them with `message` as their
+    /// result just before; those results are replaced.
+    fn interrupt_task(&mut self, at: ElementPosition, message: &str) {
+        let cut = |shown: &CallElements| shown.result.as_ref().is_none_or(|(_, text)| text == message);
         let mut cut: Vec<_> = self.calls.iter().filter(|(_, shown)| cut(shown)).map(|(id, _)| id.clone()).collect();
         cut.sort_by_key(|id| self.calls.get(id).map(|shown| shown.call));
         if cut.is_empty() {
@@ -294,18 +295,18 @@ impl Fold {
                 }
             }
         }
-        self.task_ended();
+        self.end_task();
     }
 
-    fn task_ended(&mut self) {
+    fn end_task(&mut self) {
         self.calls.clear();
-        self.thought = None;
+        self.thinking = None;
     }
 }
 
-/// An input as the texts that a screen shows.
+/// A tool's input as texts, cut to `TEXT` bytes in all.
 fn params(mut input: Map<String, Value>) -> std::collections::BTreeMap<String, String> {
-    Room::new(TEXT).fields(&mut input);
+    ByteBudget::new(TEXT).fields(&mut input);
     let text = |value| match value {
         Value::String(text) => text,
         other => other.to_string(),

@@ -1,71 +1,73 @@
-//! `claude_log`: the agent's output as lines of Claude's `stream-json`, whichever agent it is.
+//! The `claude_log` notification: the agent's output in the form of Claude's `stream-json`, whichever agent it is.
 
 use roost_model::payload::{NoticeSource, RuntimeNoticePayload, UsageReportedPayload};
 use roost_rpc::conversation::{Block, Message};
 use serde_json::{Map, Value, json};
 
 use super::message::object;
-use super::notify::{Audience, Notification, Scene};
+use super::notify::{Audience, Notification, NotificationBuilder};
 
-/// A message as one line of the log that cdev clients know.
-pub(super) fn record(scene: &Scene<'_>, message: &Message) -> Notification {
+/// A message as one `claude_log` line.
+pub(super) fn record(builder: &NotificationBuilder<'_>, message: &Message) -> Notification {
     let content = &message.message.content;
     let calls = content.iter().any(|block| matches!(block, Block::ToolUse { .. }));
     let line = json!({
-        "type": message.speaker, "message": message.message, "session_id": scene.session_id, "uuid": message.uuid,
+        "type": message.speaker, "message": message.message, "session_id": builder.session_id, "uuid": message.uuid,
     });
     let parsed = json!({
-        "type": message.speaker, "session_id": scene.session_id,
+        "type": message.speaker, "session_id": builder.session_id,
         "content": content.iter().map(block).collect::<Vec<_>>(), "stop_reason": calls.then_some("tool_use"),
         "model": message.message.model, "is_thinking": false,
         "is_context_compaction": message.is_context_compaction,
     });
-    claude_log(scene, line, parsed)
+    claude_log(builder, line, parsed)
 }
 
 /// The session as its runtime knows it; a client takes this as a new session.
-pub(super) fn init(scene: &Scene<'_>, model: Option<&str>) -> Notification {
-    let session_id = scene.session_id;
+pub(super) fn init(builder: &NotificationBuilder<'_>, model: Option<&str>) -> Notification {
+    let session_id = builder.session_id;
     let line = json!({
-        "type": "system", "subtype": "init", "session_id": session_id, "cwd": scene.about.cwd, "model": model,
+        "type": "system", "subtype": "init", "session_id": session_id, "cwd": builder.session.cwd, "model": model,
     });
-    claude_log(scene, line, json!({ "type": "system", "session_id": session_id, "content": [], "model": model }))
+    claude_log(builder, line, json!({ "type": "system", "session_id": session_id, "content": [], "model": model }))
 }
 
 /// The end of a task, and why it failed.
-pub(super) fn result(scene: &Scene<'_>, stop_reason: &str, error: Option<&str>) -> Notification {
+pub(super) fn result(builder: &NotificationBuilder<'_>, stop_reason: &str, error: Option<&str>) -> Notification {
     let subtype = if error.is_some() { "error_during_execution" } else { "success" };
     let line = json!({
-        "type": "result", "subtype": subtype, "is_error": error.is_some(), "stop_reason": stop_reason, "result": error, "session_id": scene.session_id,
+        "type": "result", "subtype": subtype, "is_error": error.is_some(), "stop_reason": stop_reason, "result": error, "session_id": builder.session_id,
     });
-    let parsed = json!({ "type": "result", "session_id": scene.session_id, "content": [], "stop_reason": stop_reason });
-    claude_log(scene, line, parsed)
+    let parsed =
+        json!({ "type": "result", "session_id": builder.session_id, "content": [], "stop_reason": stop_reason });
+    claude_log(builder, line, parsed)
 }
 
-/// What the agent used. It is a system's record without a session: one with it would be a new session to a client.
-pub(super) fn usage(scene: &Scene<'_>, usage: &UsageReportedPayload) -> Option<Notification> {
+/// The usage that the agent reported; `None` if it holds no number. It has no session id, because clients would take it
+/// for a new session.
+pub(super) fn usage(builder: &NotificationBuilder<'_>, usage: &UsageReportedPayload) -> Option<Notification> {
     let says = usage.output_tokens.is_some() || usage.input_tokens.is_some() || usage.cost_usd.is_some();
     let line = json!({ "type": "system", "subtype": "usage", "usage": usage });
     let parsed = json!({
         "type": "system", "content": [], "output_tokens": usage.output_tokens, "cost_usd": usage.cost_usd,
     });
-    says.then(|| claude_log(scene, line, parsed))
+    says.then(|| claude_log(builder, line, parsed))
 }
 
-/// A line beside the protocol; what is protocol and means nothing here is no output.
-pub(super) fn notice(scene: &Scene<'_>, notice: &RuntimeNoticePayload) -> Option<Notification> {
+/// A line that the runtime wrote beside its protocol; `None` for notices about the protocol itself.
+pub(super) fn notice(builder: &NotificationBuilder<'_>, notice: &RuntimeNoticePayload) -> Option<Notification> {
     let stream = match notice.source {
         NoticeSource::Stdout => "stdout",
         NoticeSource::Stderr | NoticeSource::Engine => "stderr",
         NoticeSource::Protocol => return None,
     };
-    Some(scene.note("claude_log", Audience::Workspace, json!({ "line": notice.message, "stream": stream })))
+    Some(builder.note("claude_log", Audience::Workspace, json!({ "line": notice.message, "stream": stream })))
 }
 
-fn claude_log(scene: &Scene<'_>, line: Value, parsed: Value) -> Notification {
+fn claude_log(builder: &NotificationBuilder<'_>, line: Value, parsed: Value) -> Notification {
     let (line, parsed) = (without_null(line), without_null(parsed));
     let fields = json!({ "line": json_text(&line), "stream": "stdout", "parsed": parsed });
-    scene.note("claude_log", Audience::Workspace, fields)
+    builder.note("claude_log", Audience::Workspace, fields)
 }
 
 fn without_null(fields: Value) -> Map<String, Value> {

@@ -1,4 +1,4 @@
-//! Messages of a session's history, one for each event that says or does something.
+//! Messages of a session's history: one for each event with text, a tool call or a result.
 
 use roost_model::content::{self, ArtifactRef, TranscriptContentBlock, TranscriptRole};
 use roost_model::event::{EventBody, NormalizedEvent};
@@ -10,12 +10,12 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::question;
-use super::truncate::Room;
+use super::truncate::ByteBudget;
 
-/// Bytes of JSON that the blocks of one message may take. A `claude_log` holds them twice, and once more escaped.
+/// The greatest size of one message's blocks in JSON, in bytes. A `claude_log` holds them twice, and once more escaped.
 pub(super) const CONTENT: usize = 128 * 1024;
 
-/// Who speaks in this role.
+/// The speaker of a role; results of tools come from the user, as in Claude's protocol.
 pub(super) fn speaker(role: TranscriptRole) -> Speaker {
     match role {
         TranscriptRole::System => Speaker::System,
@@ -24,11 +24,11 @@ pub(super) fn speaker(role: TranscriptRole) -> Speaker {
     }
 }
 
-/// The message of this event, if it says or does something.
+/// The message of this event; `None` for events without content.
 pub fn from_event(event: &NormalizedEvent) -> Option<Message> {
-    let (role, mut content) = said(&event.body)?;
-    let mut room = Room::new(CONTENT);
-    content.iter_mut().for_each(|block| truncate(block, &mut room));
+    let (role, mut content) = content_from_body(&event.body)?;
+    let mut budget = ByteBudget::new(CONTENT);
+    content.iter_mut().for_each(|block| truncate(block, &mut budget));
     let agent = role == Speaker::Assistant;
     let failed = matches!(event.body, EventBody::TaskFailed(_));
     Some(Message {
@@ -53,7 +53,7 @@ pub fn messages<'a>(events: impl IntoIterator<Item = &'a NormalizedEvent>) -> Ve
     events.into_iter().filter_map(from_event).collect()
 }
 
-/// The id of what this event says; nothing else has it, and a replay has it again.
+/// The UUID of an event's message: unique, and the same in every replay.
 pub(super) fn uuid(session: &SessionId, seq: u64) -> String {
     Uuid::new_v5(&Uuid::NAMESPACE_URL, format!("roost:{session}/{seq}").as_bytes()).to_string()
 }
@@ -62,16 +62,16 @@ fn text_block(text: impl Into<String>) -> Block {
     Block::Text { text: text.into() }
 }
 
-/// Cuts the texts of a block to what fits.
-pub(super) fn truncate(block: &mut Block, room: &mut Room) {
+/// Cuts the texts of a block to the budget.
+pub(super) fn truncate(block: &mut Block, budget: &mut ByteBudget) {
     match block {
-        Block::Text { text } => room.text(text),
-        Block::ToolUse { input, .. } => room.fields(input),
-        Block::ToolResult { content, .. } => room.text(content),
+        Block::Text { text } => budget.text(text),
+        Block::ToolUse { input, .. } => budget.fields(input),
+        Block::ToolResult { content, .. } => budget.text(content),
     }
 }
 
-fn said(body: &EventBody) -> Option<(Speaker, Vec<Block>)> {
+fn content_from_body(body: &EventBody) -> Option<(Speaker, Vec<Block>)> {
     use Speaker::{Assistant, User};
     let (role, content) = match body {
         // The question that such a call asks has an event of its own.
@@ -136,7 +136,7 @@ fn result_block(call: &ToolCallCompletedPayload) -> Block {
     }
 }
 
-/// What a tool answered; where that was too big, its beginning and where the whole is.
+/// The result of a tool as text; if it is stored as an artifact, its beginning and the artifact's id.
 pub(super) fn completed_text(call: &ToolCallCompletedPayload) -> String {
     let text = call.result_preview.as_ref().map(result_text).unwrap_or_default();
     match &call.result_ref {

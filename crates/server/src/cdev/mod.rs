@@ -5,7 +5,6 @@
 //! * [`element`] turns all events of a session into what a screen shows,
 //! * [`native_message`] makes the same messages of a conversation that only its runtime keeps.
 
-mod asks;
 mod claude_message;
 mod diff;
 pub mod element;
@@ -14,6 +13,7 @@ pub mod message;
 pub mod native_message;
 pub mod notify;
 mod question;
+mod questions;
 mod session;
 mod state;
 mod truncate;

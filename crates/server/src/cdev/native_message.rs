@@ -1,4 +1,4 @@
-//! Messages of a conversation that its runtime keeps, which the log knows nothing of.
+//! Messages of a conversation that only its runtime keeps, not the log.
 
 use roost_model::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
 use roost_model::ids::SessionId;
@@ -8,12 +8,12 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::message::{CONTENT, block, speaker, truncate};
-use super::notify::{About, Audience, Notification, Scene};
-use super::truncate::Room;
+use super::notify::{Audience, Notification, NotificationBuilder, SessionContext};
+use super::truncate::ByteBudget;
 use super::{claude_message, log_line};
 
-/// The messages of a conversation: one for each block, so that a conversation that goes on only adds to them. What has
-/// no time has that of the one before it, the first this one.
+/// The messages of a conversation: one for each block, so that a growing conversation only adds messages. A message
+/// without a time gets that of the one before it, the first `since`.
 pub fn messages(
     session: &SessionId,
     since: Timestamp,
@@ -38,8 +38,8 @@ fn message(
 ) -> Option<Message> {
     let uuid = uuid(session, id, &said);
     let mut content = vec![block(said)?];
-    let mut room = Room::new(CONTENT);
-    content.iter_mut().for_each(|block| truncate(block, &mut room));
+    let mut budget = ByteBudget::new(CONTENT);
+    content.iter_mut().for_each(|block| truncate(block, &mut budget));
     let speaker = speaker(role);
     Some(Message {
         id,
@@ -53,26 +53,27 @@ fn message(
     })
 }
 
-/// Follows from the session, the place and what is said there: what takes the place of something else is not the same.
+/// The UUID of a message, from the session, the position and the content: other content at the same position gets
+/// another id.
 fn uuid(session: &SessionId, id: u64, said: &TranscriptContentBlock) -> String {
     let said = serde_json::to_string(said).unwrap_or_default();
     Uuid::new_v5(&Uuid::NAMESPACE_URL, format!("roost:{session}/past/{id}/{said}").as_bytes()).to_string()
 }
 
-/// What tells those who watch such a conversation of a message that was added: the same as in a hosted session.
-pub fn notifications(message: &Message, about: &About<'_>) -> Vec<Notification> {
-    let scene = Scene { about, session_id: &message.session_id, time: message.timestamp };
+/// The notifications of a message that was added, the same as in a hosted session.
+pub fn notifications(message: &Message, session: &SessionContext<'_>) -> Vec<Notification> {
+    let builder = NotificationBuilder { session, session_id: &message.session_id, time: message.timestamp };
     let is_prompt = message.speaker == Speaker::User && matches!(message.message.content[..], [Block::Text { .. }]);
-    let mut notes = vec![claude_message::claude_message(&scene, message)];
+    let mut notes = vec![claude_message::claude_message(&builder, message)];
     if !is_prompt {
-        notes.push(log_line::record(&scene, message));
+        notes.push(log_line::record(&builder, message));
     }
     let is_answer =
         message.speaker == Speaker::Assistant && matches!(message.message.content[..], [Block::Text { .. }]);
     // Phones take a turn as done when all of a file has been read.
     if is_answer {
         let read = json!({ "messages_emitted": 1, "file_offset": message.id, "file_size": message.id });
-        notes.push(scene.note("stream_read_complete", Audience::Watchers, read));
+        notes.push(builder.note("stream_read_complete", Audience::Watchers, read));
     }
     notes
 }

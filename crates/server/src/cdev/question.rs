@@ -1,4 +1,4 @@
-//! Questions to the user in the form of Claude's own tool for them, which is what clients know.
+//! Questions to the user in the form of Claude's `AskUserQuestion` tool, which clients know.
 
 use roost_model::payload::{
     QUESTION_TOOL, QuestionAskedPayload, QuestionField, QuestionOutcome, QuestionResolvedPayload,
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::message::object;
 
-/// The question as a tool call.
+/// A question as a call of that tool.
 pub(super) fn tool_use(asked: &QuestionAskedPayload) -> Block {
     Block::ToolUse { id: asked.question_id.to_string(), name: QUESTION_TOOL.into(), input: object(input(asked)) }
 }
 
-/// What came of it as the call's result.
+/// The answer as the result of that call.
 pub(super) fn tool_result(resolved: &QuestionResolvedPayload) -> Block {
     Block::ToolResult {
         tool_use_id: resolved.question_id.to_string(),
@@ -22,7 +22,7 @@ pub(super) fn tool_result(resolved: &QuestionResolvedPayload) -> Block {
     }
 }
 
-/// The input that the tool has.
+/// The input of that call: each field as one question.
 pub(super) fn input(asked: &QuestionAskedPayload) -> Value {
     let questions: Vec<_> = match asked.fields.as_slice() {
         [] => vec![json!({ "header": "", "question": asked.message, "multiSelect": false, "options": [] })],
@@ -50,7 +50,7 @@ pub(super) fn options(field: &QuestionField) -> Vec<Value> {
     field.options.iter().map(option).collect()
 }
 
-/// What came of a question, as text.
+/// The answer as text, or why there is none.
 pub(super) fn outcome(resolved: &QuestionResolvedPayload) -> String {
     let word = match resolved.outcome {
         QuestionOutcome::Answered => {

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-/// What a number, a comma or a pair of quotes may take at most.
+/// The bytes that are counted for a number, or for the punctuation around a text.
 const SMALL: usize = 24;
 
-/// How many bytes of JSON still fit.
-pub(super) struct Room(usize);
+/// A budget of JSON bytes that texts and values are cut to.
+pub(super) struct ByteBudget(usize);
 
-impl Room {
-    /// Room for this many bytes.
+impl ByteBudget {
+    /// A budget of this many bytes.
     pub(super) fn new(bytes: usize) -> Self {
         Self(bytes)
     }
@@ -21,7 +21,7 @@ impl Room {
             used += encoded(char);
             (used > self.0).then_some(at)
         });
-        self.take(used);
+        self.spend(used);
         if let Some(at) = end {
             let rest = text.len() - at;
             text.truncate(at);
@@ -34,7 +34,7 @@ impl Room {
         match value {
             Value::String(text) => self.text(text),
             Value::Array(items) => {
-                let fitting = items.iter_mut().map_while(|item| self.holds_more().then(|| self.value(item))).count();
+                let fitting = items.iter_mut().map_while(|item| self.has_room().then(|| self.value(item))).count();
                 let rest = items.len() - fitting;
                 items.truncate(fitting);
                 if rest > 0 {
@@ -42,17 +42,17 @@ impl Room {
                 }
             }
             Value::Object(fields) => self.fields(fields),
-            Value::Null | Value::Bool(_) | Value::Number(_) => self.take(SMALL),
+            Value::Null | Value::Bool(_) | Value::Number(_) => self.spend(SMALL),
         }
     }
 
-    /// The same for the fields of an object.
+    /// Like [`Self::value`], for the fields of an object.
     pub(super) fn fields(&mut self, fields: &mut Map<String, Value>) {
         let mut rest = 0;
         fields.retain(|name, value| {
-            let fits = self.holds_more() && name.len() <= self.0;
+            let fits = self.has_room() && name.len() <= self.0;
             if fits {
-                self.take(SMALL + name.chars().map(encoded).sum::<usize>());
+                self.spend(SMALL + name.chars().map(encoded).sum::<usize>());
                 self.value(value);
             } else {
                 rest += 1;
@@ -64,11 +64,11 @@ impl Room {
         }
     }
 
-    fn holds_more(&self) -> bool {
+    fn has_room(&self) -> bool {
         self.0 > 0
     }
 
-    fn take(&mut self, bytes: usize) {
+    fn spend(&mut self, bytes: usize) {
         self.0 = self.0.saturating_sub(bytes);
     }
 }
@@ -91,7 +91,7 @@ mod tests {
     fn what_fits_stays_as_it_is() {
         let mut value = json!({ "a": ["x", 1, null, true], "b": { "c": "ü\n" } });
         let whole = value.clone();
-        Room::new(1000).value(&mut value);
+        ByteBudget::new(1000).value(&mut value);
         assert_eq!(value, whole);
     }
 
@@ -104,7 +104,7 @@ mod tests {
             (json!({ "a": 1, "b": 2, "c": 3, "d": 4 }), json!({ "a": 1, "b": 2, "c": 3, "…": "[cut: 1 more fields]" })),
         ];
         for (mut value, expected) in cases {
-            Room::new(100).value(&mut value);
+            ByteBudget::new(100).value(&mut value);
             assert_eq!(value, expected);
         }
     }

@@ -1,4 +1,4 @@
-//! The notifications of the cdev protocol: by what the client watches, looks at and subscribed to, or by what it asked for.
+//! The cdev feed: sends the notifications that follow from what the client watches and shows, or those that it named.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,48 +12,48 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::{Command, Feed, ResumePoint};
+use super::{Feed, FeedCommand, ResumePoint};
 use crate::cdev::notify::{self, Audience, Naming};
 use crate::connection::Connection;
 use crate::fault;
 use crate::host::Host;
-use crate::notification_cache::{Note, Projected};
+use crate::notification_cache::{EncodedNotification, ProjectedEvent};
 
 /// Commands that wait for a feed at most.
 const COMMANDS: usize = 16;
 
-/// Events that tell nothing by themselves: what they add up to comes whole.
+/// Deltas, which have no notifications: the complete output follows.
 const PIECES: [Type; 2] = [Type::ModelOutputDelta, Type::ToolOutputDelta];
 
 /// Which notifications a client wants.
 pub(crate) enum Selection {
-    /// Those that follow from what it watches, looks at and subscribed to.
+    /// Those that follow from what the client watches, shows and subscribed to.
     Usual,
-    /// Those that it named.
-    Named(Wanted),
+    /// Those that the client named in `events/subscribe`.
+    Named(NotificationFilter),
 }
 
 /// Notifications that a client named; an empty set means all.
 #[derive(Default)]
-pub(crate) struct Wanted {
+pub(crate) struct NotificationFilter {
     pub(crate) types: HashSet<String>,
     pub(crate) sessions: HashSet<String>,
     pub(crate) workspaces: HashSet<String>,
 }
 
 impl Selection {
-    /// The events of the log that can matter.
+    /// The filter of the log events that can become notifications.
     pub(crate) fn filter(&self) -> Filter {
         let filter = match self {
-            Self::Named(wanted) if !wanted.sessions.is_empty() => {
-                Filter::streams(wanted.sessions.iter().map(|session| StreamId::from(session.as_str())))
+            Self::Named(filter) if !filter.sessions.is_empty() => {
+                Filter::streams(filter.sessions.iter().map(|session| StreamId::from(session.as_str())))
             }
             _ => Filter::all(),
         };
         filter.types(Type::ALL.iter().copied().filter(|known| !PIECES.contains(known)))
     }
 
-    fn takes(&self, connection: &Connection, projected: &Projected, note: &Note) -> bool {
+    fn takes(&self, connection: &Connection, projected: &ProjectedEvent, note: &EncodedNotification) -> bool {
         let workspace = projected.constant.workspace_id.as_deref();
         match self {
             Self::Usual => match note.audience {
@@ -62,9 +62,9 @@ impl Selection {
                 Audience::Focused => connection.follows(workspace) && connection.is_focused_on(workspace),
                 Audience::Watchers => connection.watches(projected.session.as_str()),
             },
-            Self::Named(wanted) => {
-                let of_wanted = |workspace| wanted.workspaces.is_empty() || wanted.workspaces.contains(workspace);
-                is_named(&wanted.types, note.event) && workspace.is_none_or(of_wanted)
+            Self::Named(filter) => {
+                let is_wanted = |workspace| filter.workspaces.is_empty() || filter.workspaces.contains(workspace);
+                is_named(&filter.types, note.event) && workspace.is_none_or(is_wanted)
             }
         }
     }
@@ -75,23 +75,23 @@ pub(crate) fn is_named(types: &HashSet<String>, event: &str) -> bool {
     types.is_empty() || types.contains(event) || types.contains(&event.replacen("claude_", "agent_", 1))
 }
 
-/// A feed at work.
-struct Work {
+/// The state of one cdev feed's task.
+struct CdevFeed {
     host: Arc<Host>,
     connection: Arc<Connection>,
     selection: Selection,
     naming: Naming,
-    /// Where the client said that it had come to.
+    /// The position that the client resumes from.
     from: Option<ResumePoint>,
-    /// Where the feed began; what came before was sent to nobody on this connection.
+    /// The position at which the feed began; earlier events were not sent on this connection.
     began: Cursor,
 }
 
-/// Nobody reads any more.
-struct Gone;
+/// The client or the log is gone, so the feed ends.
+struct ClientGone;
 
 impl Feed {
-    /// Follows the log in the form of the cdev protocol.
+    /// Starts a feed in the cdev format.
     pub(crate) fn cdev(
         host: Arc<Host>,
         connection: Arc<Connection>,
@@ -100,42 +100,42 @@ impl Feed {
         follower: Follower,
         from: Option<ResumePoint>,
     ) -> Self {
-        let (commands, told) = mpsc::channel(COMMANDS);
+        let (commands, received) = mpsc::channel(COMMANDS);
         let is_default = matches!(selection, Selection::Usual);
-        let quiet = host.delivery.background.handle().clone();
-        let work = Work { host, connection, selection, naming, from, began: follower.cursor() };
-        let task = AbortOnDropHandle::new(quiet.spawn(async move {
+        let background = host.delivery.background.handle().clone();
+        let feed = CdevFeed { host, connection, selection, naming, from, began: follower.cursor() };
+        let task = AbortOnDropHandle::new(background.spawn(async move {
             // Whether the client or the log is gone, nobody needs the feed any more.
-            let _ = work.follow(follower, told).await;
+            let _ = feed.follow(follower, received).await;
         }));
         Self { task, commands: Some(commands), is_default, naming }
     }
 }
 
-impl Work {
-    async fn follow(self, mut follower: Follower, mut told: mpsc::Receiver<Command>) -> Result<(), Gone> {
+impl CdevFeed {
+    async fn follow(self, mut follower: Follower, mut received: mpsc::Receiver<FeedCommand>) -> Result<(), ClientGone> {
         loop {
             tokio::select! {
                 biased;
-                Some(command) = told.recv() => self.obey(command, follower.cursor()).await?,
+                Some(command) = received.recv() => self.execute(command, follower.cursor()).await?,
                 next = follower.next() => match next {
                     Ok(batch) => self.send_all(&batch, None).await?,
                     Err(roost_log::Error::Truncated { stream, resume_at }) => {
-                        self.connection.tell("truncated", json!({ "session_id": stream.as_str(), "resume_at": resume_at }));
+                        self.connection.notify("truncated", json!({ "session_id": stream.as_str(), "resume_at": resume_at }));
                     }
-                    Err(_) => return Err(Gone),
+                    Err(_) => return Err(ClientGone),
                 },
             }
         }
     }
 
-    async fn obey(&self, command: Command, at: Cursor) -> Result<(), Gone> {
+    async fn execute(&self, command: FeedCommand, at: Cursor) -> Result<(), ClientGone> {
         let (session, workspace, after, done) = match command {
-            Command::Remind { session } => {
+            FeedCommand::Remind { session } => {
                 let waiting = self.waiting(&session).await?;
                 return self.remind(&session, waiting).await;
             }
-            Command::Watch { session, workspace, after, done } => (session, workspace, after, done),
+            FeedCommand::Watch { session, workspace, after, done } => (session, workspace, after, done),
         };
         let missed = match after {
             Some(after) => {
@@ -167,30 +167,31 @@ impl Work {
         self.remind(&session, waiting).await
     }
 
-    /// What waits for an answer in a session.
-    async fn waiting(&self, session: &str) -> Result<Vec<Arc<Pending>>, Gone> {
-        self.host.sessions.log.pending(Some(&SessionId::from(session))).await.map_err(|_| Gone)
+    /// The pending approvals and questions of a session.
+    async fn waiting(&self, session: &str) -> Result<Vec<Arc<Pending>>, ClientGone> {
+        self.host.sessions.log.pending(Some(&SessionId::from(session))).await.map_err(|_| ClientGone)
     }
 
-    /// Sends again what waits for an answer in a session.
-    async fn remind(&self, session: &str, waiting: Vec<Arc<Pending>>) -> Result<(), Gone> {
+    /// Sends the pending approvals and questions of a session again.
+    async fn remind(&self, session: &str, waiting: Vec<Arc<Pending>>) -> Result<(), ClientGone> {
         if waiting.is_empty() {
             return Ok(());
         }
         let session = SessionId::from(session);
-        let Ok(constant) = self.host.delivery.notifications.constant(&*self.host.sessions.log, &session).await else {
-            return Err(Gone);
+        let Ok(constant) = self.host.delivery.notifications.session_constants(&*self.host.sessions.log, &session).await
+        else {
+            return Err(ClientGone);
         };
         for one in waiting {
-            for note in notify::pending(&one, &constant.about()) {
+            for note in notify::pending(&one, &constant.context()) {
                 self.send(notify::encode(&note, "", self.naming).into()).await?;
             }
         }
         Ok(())
     }
 
-    /// Sends what the client wants of a batch; of what was missed, only what lies between the two places.
-    async fn send_all(&self, batch: &Batch, missed: Option<(ResumePoint, Cursor)>) -> Result<(), Gone> {
+    /// Sends the notifications of a batch that the client wants. With `missed`, only those between the two positions.
+    async fn send_all(&self, batch: &Batch, missed: Option<(ResumePoint, Cursor)>) -> Result<(), ClientGone> {
         for entry in batch {
             let (from, until) = match missed {
                 Some((from, until)) => (Some(from), Some(until)),
@@ -199,10 +200,15 @@ impl Work {
             if until.is_some_and(|until| entry.cursor() > until) {
                 return Ok(());
             }
-            let projected =
-                self.host.delivery.notifications.project(&self.host, entry, self.naming).await.map_err(|_| Gone)?;
-            let seen = from.map_or(0, |from| from.seen_of(entry.cursor()));
-            for note in projected.notes.iter().skip(seen) {
+            let projected = self
+                .host
+                .delivery
+                .notifications
+                .project(&self.host, entry, self.naming)
+                .await
+                .map_err(|_| ClientGone)?;
+            let seen = from.map_or(0, |from| from.seen_notifications(entry.cursor()));
+            for note in projected.notifications.iter().skip(seen) {
                 // Since the feed began, only what watchers get was missed.
                 let is_missing =
                     missed.is_none() || entry.cursor() <= self.began || note.audience == Audience::Watchers;
@@ -214,12 +220,12 @@ impl Work {
         Ok(())
     }
 
-    async fn send(&self, text: axum::extract::ws::Utf8Bytes) -> Result<(), Gone> {
-        if self.connection.send(text).await { Ok(()) } else { Err(Gone) }
+    async fn send(&self, text: axum::extract::ws::Utf8Bytes) -> Result<(), ClientGone> {
+        if self.connection.send(text).await { Ok(()) } else { Err(ClientGone) }
     }
 }
 
-/// A place that cannot be gone on from, with the one that can.
+/// The fault of a position that retention has removed, with the cursor from which the client can resume.
 pub(crate) fn truncated(error: roost_log::Error, place: ResumePoint) -> Fault {
     let is_truncated = matches!(error, roost_log::Error::Truncated { .. });
     let fault = fault::log(error);

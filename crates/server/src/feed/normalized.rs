@@ -1,4 +1,4 @@
-//! The log's events as they are, in batches.
+//! The normalized feed: sends the log's events unchanged, in batches.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use crate::cdev::notify::Naming;
 use crate::connection::Connection;
 use crate::host::Host;
 
-/// Bytes of events in one frame, roughly; one bigger event has a frame of its own.
+/// The size of a frame's events, in bytes; a bigger event gets a frame of its own.
 const FRAME: usize = 256 << 10;
-/// Bytes around the events of a frame, roughly.
+/// Reserved for what surrounds the events of a frame, in bytes.
 const ENVELOPE: usize = 128;
 
 impl Feed {
-    /// Follows the log in its own form: of these workspaces, or of all if none is named.
+    /// Starts a feed in the normalized format, of these workspaces, or of all if the set is empty.
     pub(crate) fn normalized(
         host: Arc<Host>,
         connection: Arc<Connection>,
         mut follower: Follower,
         workspaces: HashSet<String>,
     ) -> Self {
-        let quiet = host.delivery.background.handle().clone();
+        let background = host.delivery.background.handle().clone();
         let follow = async move {
             loop {
                 let batch = match follower.next().await {
@@ -33,12 +33,12 @@ impl Feed {
                     Err(roost_log::Error::Truncated { stream, resume_at }) => {
                         // It was told once that something is missing; the rest comes.
                         let params = serde_json::json!({ "session_id": stream.as_str(), "resume_at": resume_at });
-                        connection.tell("truncated", params);
+                        connection.notify("truncated", params);
                         continue;
                     }
                     Err(_) => return,
                 };
-                let mut frame = Frame::default();
+                let mut frame = BatchFrame::default();
                 for entry in &batch {
                     if !workspaces.is_empty() && !lies_in(&host, entry, &workspaces).await {
                         continue;
@@ -54,7 +54,7 @@ impl Feed {
             }
         };
         Self {
-            task: AbortOnDropHandle::new(quiet.spawn(follow)),
+            task: AbortOnDropHandle::new(background.spawn(follow)),
             commands: None,
             is_default: false,
             naming: Naming::default(),
@@ -62,21 +62,21 @@ impl Feed {
     }
 }
 
-/// `event/batch` while it is written.
+/// An `event/batch` notification under construction.
 #[derive(Default)]
-struct Frame {
+struct BatchFrame {
     text: String,
     cursor: Option<Cursor>,
 }
 
-/// Whether an event is of a session in one of these workspaces; sessions made later count too.
+/// Whether an event's session belongs to one of these workspaces; sessions created later count too.
 async fn lies_in(host: &Host, entry: Entry<'_>, workspaces: &HashSet<String>) -> bool {
     let session = SessionId::from(entry.stream().as_str());
-    let constant = host.delivery.notifications.constant(&*host.sessions.log, &session).await;
+    let constant = host.delivery.notifications.session_constants(&*host.sessions.log, &session).await;
     constant.is_ok_and(|constant| constant.workspace_id.as_ref().is_some_and(|id| workspaces.contains(id)))
 }
 
-impl Frame {
+impl BatchFrame {
     fn is_empty(&self) -> bool {
         self.text.is_empty()
     }

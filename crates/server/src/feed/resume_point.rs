@@ -1,4 +1,4 @@
-//! Where a client resumes: after an event, or after some of the notifications that it became.
+//! The position from which a client resumes: after an event, or after some of its notifications.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,28 +6,28 @@ use std::str::FromStr;
 use roost_log::{Cursor, Start};
 use roost_rpc::Fault;
 
-/// The word for the oldest event that is still stored.
+/// The text of [`ResumePoint::Beginning`].
 const BEGINNING: &str = "beginning";
-/// Stands before a cursor whose holder knows that some of what followed is gone.
+/// The prefix of a cursor whose holder was told that some events after it are gone.
 const SURVIVING: char = '!';
 
-/// Where a client goes on.
+/// The position from which a client resumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResumePoint {
-    /// At the oldest event.
+    /// At the oldest event that is still stored.
     Beginning,
-    /// After this event, or after its first notifications.
+    /// After this event, or after some of its notifications.
     After {
         cursor: Cursor,
-        /// Notifications of that event that were seen; `None` means all of them.
+        /// How many notifications of that event the client has seen; `None` means all.
         seen: Option<usize>,
-        /// Whoever goes on here knows that events are missing.
+        /// The client was told that events after the cursor are gone, so they are skipped without an error.
         surviving: bool,
     },
 }
 
 impl ResumePoint {
-    /// Where the log is followed from.
+    /// The position in the log: before the event if some of its notifications were not seen.
     pub(crate) fn start(self) -> Start {
         match self {
             Self::Beginning => Start::Beginning,
@@ -38,15 +38,15 @@ impl ResumePoint {
         }
     }
 
-    /// How many notifications of this event were seen before.
-    pub(crate) fn seen_of(self, event: Cursor) -> usize {
+    /// How many notifications of this event the client has seen.
+    pub(crate) fn seen_notifications(self, event: Cursor) -> usize {
         match self {
             Self::After { cursor, seen: Some(seen), .. } if cursor == event => seen,
             _ => 0,
         }
     }
 
-    /// The same place for a client that was told that events are missing.
+    /// The same position for a client that was told that events are missing.
     pub(crate) fn surviving(self) -> Self {
         match self {
             Self::After { cursor, seen, .. } => Self::After { cursor, seen, surviving: true },

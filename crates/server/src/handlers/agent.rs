@@ -8,25 +8,25 @@ use roost_rpc::{
 };
 use serde_json::json;
 
-use super::attaching::Attached;
-use super::routing::Named;
-use super::{answering, history, routing, session, shape};
+use super::attaching::Attachments;
+use super::routing::SessionSelector;
+use super::{answering, history, routing, session, shape, terminal_input};
 use crate::dispatch::Context;
 use crate::fault;
 use crate::host::Host;
-use crate::workspaces::Entry;
+use crate::workspaces::WorkspaceEntry;
 
-/// The agent's session: the latest of the default workspace.
-pub(super) async fn current(host: &Host, workspace: Option<&Entry>) -> Result<Option<SessionRecord>, Fault> {
+/// The agent's session: the busy one of the workspace, else its latest; of the default workspace unless one is given.
+pub(super) async fn current(host: &Host, workspace: Option<&WorkspaceEntry>) -> Result<Option<SessionRecord>, Fault> {
     let Some(entry) = workspace.cloned().or_else(|| host.workspaces.default()) else { return Ok(None) };
-    let sessions = history::of_entry(&host.sessions, &entry).await?;
+    let sessions = history::workspace_sessions(&host.sessions, &entry).await?;
     let busy = sessions.iter().position(|record| record.open_task.is_some());
     Ok(sessions.into_iter().nth(busy.unwrap_or(0)))
 }
 
 pub(crate) async fn run(context: &Context<'_>, params: AgentRunParams) -> Result<AgentRunResult, Fault> {
     let agent_type = params.agent_type.as_deref();
-    routing::known(context, agent_type)?;
+    routing::check_agent_type(context, agent_type)?;
     let mode = routing::mode(params.permission_mode, params.yolo_mode);
     let run_mode = params.mode.unwrap_or_default();
     let entry = match &params.workspace_id {
@@ -43,19 +43,21 @@ pub(crate) async fn run(context: &Context<'_>, params: AgentRunParams) -> Result
     let (record, attached) = match run_mode {
         RunMode::Continue => {
             let id = params.session_id.as_deref().ok_or_else(|| Fault::missing("session_id"))?;
-            let record = routing::hosted(context, Named { id, agent_type, ..Named::default() }, mode).await?;
+            let record =
+                routing::find_or_adopt(context, SessionSelector { id, agent_type, ..SessionSelector::default() }, mode)
+                    .await?;
             if record.open_task.is_some() {
                 return Err(already_running(&record));
             }
             if env.is_some() {
                 return Err(Fault::params("env is for a new session; this one is there").with("field", "env"));
             }
-            let attached = Attached::check(context, record.runtime.id(), record.cwd.as_ref(), images, files).await?;
+            let attached = Attachments::check(context, record.runtime.id(), record.cwd.as_ref(), images, files).await?;
             (record, attached)
         }
         RunMode::New => {
             let runtime = routing::runtime(context, agent_type).await?;
-            let attached = Attached::check(context, &runtime, entry.path.as_ref(), images, files).await?;
+            let attached = Attachments::check(context, &runtime, entry.path.as_ref(), images, files).await?;
             (session::create(context, entry, runtime, mode, env).await?, attached)
         }
     };
@@ -78,9 +80,9 @@ fn already_running(record: &SessionRecord) -> Fault {
     fault.with("session_id", &record.session_id).with("details", json!({ "current_state": "running" }))
 }
 
-/// The agent that a call means: the session it names, else the current one.
+/// The session that a call means: the one it names, else the current one.
 async fn agent(context: &Context<'_>, id: Option<&str>, agent_type: Option<&str>) -> Result<SessionRecord, Fault> {
-    routing::known(context, agent_type)?;
+    routing::check_agent_type(context, agent_type)?;
     match id {
         Some(id) => routing::session(context, id, agent_type).await,
         None => {
@@ -108,12 +110,12 @@ pub(crate) async fn stop(context: &Context<'_>, params: AgentParams) -> Result<S
 
 pub(crate) async fn respond(context: &Context<'_>, params: AgentRespondParams) -> Result<AgentRespondResult, Fault> {
     let agent_type = params.agent_type.as_deref();
-    routing::known(context, agent_type)?;
+    routing::check_agent_type(context, agent_type)?;
     let pending = answering::find(context, &params.tool_use_id, params.session_id.as_deref()).await?;
     routing::session(context, pending.session_id.as_str(), agent_type).await?;
     let words = json!(params.response.unwrap_or_default());
-    let to = answering::in_words(&pending, &words, params.is_error.unwrap_or_default())?;
-    answering::give(context, &pending, to, None).await?;
+    let to = answering::text_response(&pending, &words, params.is_error.unwrap_or_default())?;
+    answering::respond(context, &pending, to, None).await?;
     Ok(AgentRespondResult { status: "sent".into(), tool_use_id: params.tool_use_id })
 }
 
@@ -128,7 +130,7 @@ pub(crate) async fn status(context: &Context<'_>, params: AgentParams) -> Result
     };
     let waiting = context.host.sessions.log.pending(Some(&record.session_id)).await.map_err(fault::log)?;
     Ok(AgentStatusResult {
-        state: shape::state(&record, !waiting.is_empty()).into(),
+        state: shape::agent_state(&record, !waiting.is_empty()).into(),
         session_id: Some(record.session_id.to_string()),
         agent_type: record.runtime.id().into(),
         waiting_for: waiting.first().map(|one| shape::tool_name(&one.ask).into()),
@@ -137,6 +139,6 @@ pub(crate) async fn status(context: &Context<'_>, params: AgentParams) -> Result
 
 pub(crate) async fn input(context: &Context<'_>, params: AgentInputParams) -> Result<StatusWord, Fault> {
     let record = agent(context, params.session_id.as_deref(), params.agent_type.as_deref()).await?;
-    session::type_into(context, &record, &params.input).await?;
+    terminal_input::type_into(context, &record, &params.input).await?;
     Ok(StatusWord { status: "sent".into(), agent_type: Some(record.runtime.id().into()) })
 }

@@ -1,4 +1,4 @@
-//! What `session/start` says about a session that is there.
+//! `session/start` for a session that exists: what can be changed, and what only a new session can have.
 
 use roost_engine::Amendment;
 use roost_model::mode::Mode;
@@ -8,7 +8,7 @@ use roost_rpc::{Fault, SessionStartParams};
 use crate::dispatch::Context;
 use crate::fault;
 
-/// Refuses what only a new session can be given, rather than pretend.
+/// Refuses parameters that only a new session can have, instead of ignoring them.
 pub(super) fn only_for_new(params: &SessionStartParams) -> Result<(), Fault> {
     let named = [
         ("env", params.env.is_some()),
@@ -27,8 +27,8 @@ pub(super) fn only_for_new(params: &SessionStartParams) -> Result<(), Fault> {
     }
 }
 
-/// Gives a session that is there what it can be given: its name at once, its model and mode from its next task on.
-pub(super) async fn amended(
+/// Changes an existing session: its title at once, its model and mode from its next task on.
+pub(super) async fn amend(
     context: &Context<'_>,
     record: SessionRecord,
     params: &SessionStartParams,

@@ -1,4 +1,4 @@
-//! Answers to what waits, whatever way they come in.
+//! Answers to pending approvals and questions, by whichever method they come.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::dispatch::Context;
 use crate::fault;
 
-/// What waits under this id, in this session or in any.
+/// The pending approval or question of this id, in this session or in any.
 pub(super) async fn find(context: &Context<'_>, id: &str, session: Option<&str>) -> Result<Arc<Pending>, Fault> {
     let session = match session {
         Some(session) => Some(context.session(session).await?.session_id),
@@ -37,7 +37,7 @@ pub(super) async fn find(context: &Context<'_>, id: &str, session: Option<&str>)
     }
 }
 
-/// The oldest of what waits in a session and is wanted.
+/// The oldest pending item of a session that `wanted` accepts.
 pub(super) async fn oldest(
     context: &Context<'_>,
     session: &roost_model::ids::SessionId,
@@ -47,8 +47,8 @@ pub(super) async fn oldest(
     Ok(found.into_iter().find(|one| wanted(&one.ask)))
 }
 
-/// Gives an answer.
-pub(super) async fn give(
+/// Sends an answer to the engine. Free text is as good as a prompt, so in a yolo session it needs the right to yolo.
+pub(super) async fn respond(
     context: &Context<'_>,
     pending: &Pending,
     to: ResponseTo,
@@ -64,7 +64,7 @@ pub(super) async fn give(
     context.host.sessions.engine.respond(pending.session_id.as_str(), response).await.map_err(fault::engine)
 }
 
-/// Whether an answer says something that the question did not offer: to an agent that is as good as a prompt.
+/// Whether an answer holds text that the question did not offer. To an agent that is as good as a prompt.
 fn is_free_text(pending: &Pending, to: &ResponseTo) -> bool {
     let (PendingAsk::Question(asked), ResponseTo::Question { answer: Answer::Given(given), .. }) = (&pending.ask, to)
     else {
@@ -77,8 +77,8 @@ fn is_free_text(pending: &Pending, to: &ResponseTo) -> bool {
     given.iter().any(|(id, values)| !values.iter().all(|value| is_offered(id, value)))
 }
 
-/// A decision about the very call that waits.
-pub(super) fn decided(pending: &Pending, decision: Decision) -> Result<ResponseTo, Fault> {
+/// The response to a pending call, bound to its attempt and its input.
+pub(super) fn approval_response(pending: &Pending, decision: Decision) -> Result<ResponseTo, Fault> {
     let PendingAsk::Approval(asked) = &pending.ask else {
         return Err(Fault::params(format_args!("{} is a question; answer it with session/respond", pending.id())));
     };
@@ -90,18 +90,18 @@ pub(super) fn decided(pending: &Pending, decision: Decision) -> Result<ResponseT
     })
 }
 
-/// An answer in a word or a text: yes or no to a call, the text to a question.
-pub(super) fn in_words(pending: &Pending, words: &Value, is_no: bool) -> Result<ResponseTo, Fault> {
+/// The response that a text means: yes or no for a call, the answer for a question.
+pub(super) fn text_response(pending: &Pending, words: &Value, is_no: bool) -> Result<ResponseTo, Fault> {
     match &pending.ask {
         PendingAsk::Approval(_) => {
             let text = words.as_str().map(str::trim).unwrap_or_default();
             let decision = if !is_no && (words.as_bool() == Some(true) || is_yes(text)) {
-                Decision::Allow { scope: scope_of(text) }
+                Decision::Allow { scope: chosen_scope(text) }
             } else {
                 let reason = Some(text).filter(|text| !text.is_empty() && !is_no_word(text)).map(ToOwned::to_owned);
                 Decision::Deny { scope: ApprovalScope::Once, reason }
             };
-            decided(pending, decision)
+            approval_response(pending, decision)
         }
         PendingAsk::Question(asked) => {
             let answer = if is_no { Answer::Declined } else { Answer::Given(answers(asked, words)?) };
@@ -122,8 +122,8 @@ fn is_no_word(text: &str) -> bool {
         .any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// The second choice of a permission panel counts for the session.
-fn scope_of(text: &str) -> ApprovalScope {
+/// The scope that a text means: the second choice of a permission panel is for the session.
+fn chosen_scope(text: &str) -> ApprovalScope {
     if text == "2" || text.eq_ignore_ascii_case("allow_session") { ApprovalScope::Session } else { ApprovalScope::Once }
 }
 

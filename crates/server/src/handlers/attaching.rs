@@ -1,4 +1,4 @@
-//! What a prompt brings along besides its words: images, which become artifacts, and references to files.
+//! The attachments of a prompt: images, which become artifacts, and references to files.
 
 use std::path::{Path, PathBuf};
 
@@ -6,24 +6,25 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use roost_model::content::{ArtifactRef, TranscriptContentBlock, TranscriptMessage};
 use roost_rpc::{Fault, FaultCode, PromptImage};
+use roost_workspace::files::ImageType;
 use tokio::io::AsyncReadExt;
 
 use crate::caller::Door;
 use crate::dispatch::Context;
 use crate::fault;
 
-/// Most images of a prompt.
+/// The greatest number of images of a prompt.
 const IMAGES: usize = 5;
-/// Bytes of an image.
+/// The greatest size of one image, in bytes: 10 MiB.
 const IMAGE: usize = 10 << 20;
-/// Most files that a prompt refers to.
+/// The greatest number of files that a prompt refers to.
 const FILES: usize = 50;
-/// Bytes of a name or a path.
+/// The greatest length of a name or a path, in bytes.
 const NAME: usize = 4 << 10;
 
-/// What a prompt brings along, checked and not yet stored.
+/// The attachments of a prompt, checked and not stored yet.
 #[derive(Default)]
-pub(super) struct Attached {
+pub(super) struct Attachments {
     images: Vec<Image>,
     files: Vec<String>,
 }
@@ -34,8 +35,8 @@ struct Image {
     name: String,
 }
 
-impl Attached {
-    /// Checks all of it before anything happens: for this runtime, in this folder.
+impl Attachments {
+    /// Checks all attachments, for this runtime and this folder, before anything is stored.
     pub(super) async fn check(
         context: &Context<'_>,
         runtime: &str,
@@ -62,7 +63,7 @@ impl Attached {
         Ok(attached)
     }
 
-    /// The message of these words and all that belongs to them.
+    /// The prompt's message; stores the images as artifacts.
     pub(super) async fn message(self, context: &Context<'_>, words: String) -> Result<TranscriptMessage, Fault> {
         let mut message = TranscriptMessage::user(words);
         for Image { bytes, media_type, name } in self.images {
@@ -83,9 +84,9 @@ fn at_most(field: &str, count: usize, most: usize) -> Result<(), Fault> {
     Err(Fault::params(format_args!("a prompt has {most} {field} at most, not {count}")).with("field", field))
 }
 
-/// The image itself; what it is, its bytes tell.
+/// Reads and checks one image. Its type is taken from its bytes.
 async fn read(image: PromptImage, is_local: bool) -> Result<Image, Fault> {
-    let PromptImage { data, path, media_type: said, name } = image;
+    let PromptImage { data, path, media_type: claimed, name } = image;
     let (bytes, file_name) = match (data, path) {
         (Some(data), None) => (decoded(data).await?, None),
         (None, Some(path)) if is_local => {
@@ -101,14 +102,17 @@ async fn read(image: PromptImage, is_local: bool) -> Result<Image, Fault> {
         let why = format_args!("{which} has {} bytes; {IMAGE} are the limit", bytes.len());
         return Err(Fault::new(FaultCode::InvalidParams, why).with("max_size", IMAGE));
     }
-    let Some((media_type, ending)) = kind(&bytes) else {
+    let Some(format) = ImageType::sniff(&bytes) else {
         let which = name.as_deref().unwrap_or("an image");
         return Err(Fault::params(format_args!("{which} is no image that agents take: png, jpeg, gif or webp")));
     };
-    if let Some(said) = said.filter(|said| !said.eq_ignore_ascii_case(media_type)) {
-        return Err(Fault::params(format_args!("an image is called {said} and is {media_type}")));
+    let media_type = format.media_type();
+    if let Some(claimed) = claimed.filter(|claimed| !claimed.eq_ignore_ascii_case(media_type)) {
+        return Err(Fault::params(format_args!("an image is called {claimed} and is {media_type}")));
     }
-    let name = name.filter(|name| !name.is_empty() && name.len() <= NAME).unwrap_or_else(|| format!("image.{ending}"));
+    let name = name
+        .filter(|name| !name.is_empty() && name.len() <= NAME)
+        .unwrap_or_else(|| format!("image.{}", format.extension()));
     Ok(Image { bytes, media_type, name })
 }
 
@@ -128,18 +132,7 @@ async fn contents(path: &str) -> Result<Vec<u8>, Fault> {
     read.await.map_err(|error| Fault::params(format_args!("{path} cannot be read: {error}")))
 }
 
-/// What an image is by its first bytes: its media type and the ending of its file.
-fn kind(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(("image/png", "png")),
-        [0xff, 0xd8, 0xff, ..] => Some(("image/jpeg", "jpg")),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(("image/gif", "gif")),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(("image/webp", "webp")),
-        _ => None,
-    }
-}
-
-/// The path by which an agent in this folder finds the file; from afar only what lies in the folder is found.
+/// The path by which an agent in this folder finds the file. Remote clients can name only files in the folder.
 async fn find(cwd: &Path, file: &str, is_local: bool) -> Result<String, Fault> {
     if file.len() > NAME || file.contains(char::is_control) || file.contains('"') {
         return Err(Fault::params("a file's path is too long, or has characters that no prompt can hold"));
@@ -158,25 +151,4 @@ async fn find(cwd: &Path, file: &str, is_local: bool) -> Result<String, Fault> {
         Err(_) => return Err(none()),
     };
     found.to_str().map(Into::into).ok_or_else(none)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_image_is_known_by_its_first_bytes() {
-        let table: [(&[u8], Option<&str>); 7] = [
-            (b"\x89PNG\r\n\x1a\n....", Some("image/png")),
-            (b"\xff\xd8\xff\xe0", Some("image/jpeg")),
-            (b"GIF89a", Some("image/gif")),
-            (b"RIFF\0\0\0\0WEBPVP8 ", Some("image/webp")),
-            (b"RIFF\0\0\0\0WAVE", None),
-            (b"<svg xmlns=", None),
-            (b"", None),
-        ];
-        for (bytes, expected) in table {
-            assert_eq!(kind(bytes).map(|(kind, _)| kind), expected, "{bytes:?}");
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! The daemon itself.
+//! `daemon/*`, `device/*` and `pair/create`: the daemon's own state, its devices, and its end.
 
 use roost_log::Health;
 use roost_model::ids::DeviceId;
@@ -15,7 +15,7 @@ use crate::host::Daemon;
 pub(crate) async fn devices(context: &Context<'_>, _: NoParams) -> Result<DeviceListResult, Fault> {
     let devices = context.host.auth.devices.list().await.into_iter();
     let shaped = devices.map(|device| Device {
-        connections: context.host.presence.of_device(device.device_id.as_str()) as u64,
+        connections: context.host.presence.device_connections(device.device_id.as_str()) as u64,
         device_id: device.device_id.to_string(),
         name: device.name,
         scope: device.scope,

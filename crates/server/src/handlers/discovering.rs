@@ -1,4 +1,4 @@
-//! Repositories on the machine that could become workspaces.
+//! `workspace/discover*`: finds repositories on the machine that could become workspaces.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -11,9 +11,9 @@ use roost_rpc::{
 use roost_workspace::discover::FoundRepository;
 use serde_json::json;
 
-use crate::discoveries::{Known, Search, Searched};
+use crate::discoveries::{FinishedSearch, Lookup, SearchHandle};
 use crate::dispatch::Context;
-use crate::places::Reach;
+use crate::folder_policy::Reach;
 
 pub(crate) async fn discover(
     context: &Context<'_>,
@@ -21,8 +21,8 @@ pub(crate) async fn discover(
 ) -> Result<WorkspaceDiscoverResult, Fault> {
     let host = context.host;
     let roots: Vec<PathBuf> = match params.paths.filter(|paths| !paths.is_empty()) {
-        Some(paths) => paths.into_iter().map(|path| allowed(context, path)).collect::<Result<_, _>>()?,
-        None => usual(context).await,
+        Some(paths) => paths.into_iter().map(|path| checked_root(context, path)).collect::<Result<_, _>>()?,
+        None => default_roots(context).await,
     };
     let known = host.repositories.discoveries.search(
         &roots,
@@ -30,11 +30,11 @@ pub(crate) async fn discover(
         &host.daemon.tasks,
         &host.daemon.closing,
     );
-    let (searched, told) = match known {
-        Known::Before(searched, refreshing) => (searched, Origin { cached: true, refreshing, cancelled: false }),
-        Known::Soon(search) => {
-            let (searched, cancelled) = followed(context, &roots, search).await?;
-            (searched, Origin { cached: false, refreshing: false, cancelled })
+    let (searched, origin) = match known {
+        Lookup::Cached(searched, refreshing) => (searched, SearchOrigin { cached: true, refreshing, cancelled: false }),
+        Lookup::Running(search) => {
+            let (searched, cancelled) = wait_and_report(context, &roots, search).await?;
+            (searched, SearchOrigin { cached: false, refreshing: false, cancelled })
         }
     };
     let found = &searched.found;
@@ -42,25 +42,29 @@ pub(crate) async fn discover(
     Ok(WorkspaceDiscoverResult {
         count: repositories.len() as u64,
         repositories,
-        cached: told.cached,
-        cache_age_seconds: if told.cached { searched.at.elapsed().as_secs() } else { 0 },
-        refresh_in_progress: told.refreshing,
-        elapsed_ms: if told.cached { 0 } else { searched.took.as_millis() as u64 },
+        cached: origin.cached,
+        cache_age_seconds: if origin.cached { searched.at.elapsed().as_secs() } else { 0 },
+        refresh_in_progress: origin.refreshing,
+        elapsed_ms: if origin.cached { 0 } else { searched.took.as_millis() as u64 },
         scanned_paths: found.scanned,
         skipped_paths: found.skipped,
-        cancelled: told.cancelled,
+        cancelled: origin.cancelled,
     })
 }
 
 /// Whether repositories come from the cache, and whether the search for them was cut short.
-struct Origin {
+struct SearchOrigin {
     cached: bool,
     refreshing: bool,
     cancelled: bool,
 }
 
-/// Waits for a search and tells its client how far it is; with whether that client cancelled it.
-async fn followed(context: &Context<'_>, roots: &[PathBuf], mut search: Search) -> Result<(Searched, bool), Fault> {
+/// Waits for a search and reports its progress to the client. Returns the result, and whether the client cancelled it.
+async fn wait_and_report(
+    context: &Context<'_>,
+    roots: &[PathBuf],
+    mut search: SearchHandle,
+) -> Result<(FinishedSearch, bool), Fault> {
     let Some(connection) = context.connection else {
         loop {
             if let Some(searched) = search.next().await.map_err(|_| ending())? {
@@ -70,20 +74,20 @@ async fn followed(context: &Context<'_>, roots: &[PathBuf], mut search: Search) 
     };
     let id = uuid::Uuid::new_v4().to_string();
     let cancel = connection.searches().begin(id.clone())?;
-    let tell = |search: &Search| {
+    let notify = |search: &SearchHandle| {
         let (scanned, found) = search.so_far();
         let params = json!({
             "discover_id": id, "paths": roots, "scanned_paths": scanned, "found_count": found,
             "elapsed_ms": search.elapsed().as_millis() as u64,
         });
-        connection.tell("workspace_discover_progress", params);
+        connection.notify("workspace_discover_progress", params);
     };
-    tell(&search);
+    notify(&search);
     let searched = loop {
         tokio::select! {
             next = search.next() => {
                 let next = next.map_err(|_| ending());
-                tell(&search);
+                notify(&search);
                 if let Some(searched) = next.transpose() {
                     break searched.map(|searched| (searched, false));
                 }
@@ -112,8 +116,8 @@ pub(crate) async fn forget(context: &Context<'_>, params: WorkspaceCacheParams) 
     Ok(Done { success: true, message: "What was known of the repositories on this machine is forgotten.".into() })
 }
 
-/// A folder that this client may have searched: whoever is not at the machine sees no more than its usual folders.
-fn allowed(context: &Context<'_>, path: String) -> Result<PathBuf, Fault> {
+/// Checks a root that the client names: a remote client may search only the default roots and workspaces.
+fn checked_root(context: &Context<'_>, path: String) -> Result<PathBuf, Fault> {
     let path = PathBuf::from(path);
     let usual = &context.host.settings.discover_in;
     let inside = |root: &PathBuf| path.starts_with(root) && !path.components().any(|part| part.as_os_str() == "..");
@@ -121,23 +125,23 @@ fn allowed(context: &Context<'_>, path: String) -> Result<PathBuf, Fault> {
     if path.is_absolute() && (context.caller.scope >= Scope::Admin || known || usual.iter().any(inside)) {
         return Ok(path);
     }
-    let why = format_args!("{} is not among the folders that are searched: {}", path.display(), named(usual));
+    let why = format_args!("{} is not among the folders that are searched: {}", path.display(), joined(usual));
     Err(Fault::params(why).with("path", path.display().to_string()))
 }
 
-/// The folders that are searched where none is named: of the usual ones, those that this client may add folders of.
-async fn usual(context: &Context<'_>) -> Vec<PathBuf> {
-    let (places, reach) = (context.host.workspaces.places(), Reach::for_caller(context.caller));
+/// The roots where the client names none: those of the settings in which this client may add workspaces.
+async fn default_roots(context: &Context<'_>) -> Vec<PathBuf> {
+    let (folder_policy, reach) = (context.host.workspaces.folder_policy(), Reach::for_caller(context.caller));
     let mut usual = Vec::new();
     for folder in &context.host.settings.discover_in {
-        if reach == Reach::Anywhere || places.admit(folder, reach).await.is_ok() {
+        if reach == Reach::Anywhere || folder_policy.admit(folder, reach).await.is_ok() {
             usual.push(folder.clone());
         }
     }
     usual
 }
 
-fn named(folders: &[PathBuf]) -> String {
+fn joined(folders: &[PathBuf]) -> String {
     folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 

@@ -1,4 +1,4 @@
-//! Following and reading the log from afar.
+//! `events/*`, `log/read` and `artifact/read`: follows and reads the log.
 
 use std::collections::HashSet;
 
@@ -15,22 +15,22 @@ use roost_rpc::{
 };
 use serde_json::value::RawValue;
 
-use super::past::Found;
-use super::routing::{self, Named};
+use super::past::FoundSession;
+use super::routing::{self, SessionSelector};
 use super::{shape, watching};
 use crate::cdev::notify::Naming;
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
-use crate::feed::{Feed, ResumePoint, Selection, Wanted, is_named, truncated};
+use crate::feed::{Feed, NotificationFilter, ResumePoint, Selection, is_named, truncated};
 use crate::host::Sessions;
 
-/// Events of a page unless asked otherwise, and at most.
+/// Events of a page: the default, and the most.
 const PAGE: u32 = 1000;
 const MAX_PAGE: u32 = 10_000;
-/// Bytes of an artifact's piece unless asked otherwise, and at most.
+/// Bytes of one piece of an artifact: the default, and the most.
 const PIECE: u32 = 256 << 10;
 const MAX_PIECE: u32 = 512 << 10;
-/// Characters of a reader's name at most.
+/// The greatest length of a reader's name, in characters.
 const MAX_NAME: usize = 100;
 
 pub(crate) async fn subscribe(context: &Context<'_>, params: SubscribeParams) -> Result<EventsSubscribeResult, Fault> {
@@ -38,13 +38,13 @@ pub(crate) async fn subscribe(context: &Context<'_>, params: SubscribeParams) ->
     let format = params.format.unwrap_or_default();
     let mut after = params.after.as_deref().map(str::parse::<ResumePoint>).transpose()?;
     if let (Some(name), None) = (&params.name, &after) {
-        after = kept(context, name).await?;
+        after = acknowledged_point(context, name).await?;
     }
     let (mut sessions, mut past) = (HashSet::new(), Vec::new());
     for id in params.sessions.unwrap_or_default() {
-        let found = routing::found(context, Named { id: &id, ..Named::default() }).await?;
+        let found = routing::find_session(context, SessionSelector { id: &id, ..SessionSelector::default() }).await?;
         sessions.insert(found.record().session_id.to_string());
-        if let Found::Past(kept) = found {
+        if let FoundSession::Past(kept) = found {
             past.push(kept);
         }
     }
@@ -66,7 +66,7 @@ pub(crate) async fn subscribe(context: &Context<'_>, params: SubscribeParams) ->
             (follower.cursor(), Feed::normalized(context.host.clone(), connection.clone(), follower, workspaces))
         }
         EventFormat::Cdev => {
-            let selection = Selection::Named(Wanted { types, sessions, workspaces });
+            let selection = Selection::SessionSelector(NotificationFilter { types, sessions, workspaces });
             let follower = context.host.sessions.log.follow(selection.filter(), start).await.map_err(lost)?;
             let (host, connection) = (context.host.clone(), connection.clone());
             (follower.cursor(), Feed::cdev(host, connection, selection, naming, follower, after))
@@ -76,13 +76,13 @@ pub(crate) async fn subscribe(context: &Context<'_>, params: SubscribeParams) ->
     join_all(replaced.into_iter().map(Feed::end)).await;
     // The log's own form has nothing of what the log does not know.
     for kept in past.iter().filter(|_| format == EventFormat::Cdev) {
-        let (workspace, wanted) = (shape::workspace_of(&context.host.workspaces, &kept.record()), wanted.clone());
+        let (workspace, wanted) = (shape::workspace_id(&context.host.workspaces, &kept.record()), wanted.clone());
         watching::tail(context, kept, workspace, naming, move |event| is_named(&wanted, event)).await?;
     }
     Ok(EventsSubscribeResult { format, cursor: cursor.to_string() })
 }
 
-/// What can be filtered by the log itself.
+/// The filter by session and type, which the log itself applies.
 fn filter(sessions: &HashSet<String>, types: &HashSet<String>) -> Result<Filter, Fault> {
     let filter = match sessions.is_empty() {
         true => Filter::all(),
@@ -108,7 +108,7 @@ pub(crate) async fn unsubscribe(context: &Context<'_>, params: UnsubscribeParams
 
 pub(crate) async fn ack(context: &Context<'_>, params: AckParams) -> Result<AckResult, Fault> {
     let place: ResumePoint = params.cursor.parse()?;
-    let id = reader(context, &params.name)?;
+    let id = reader_id(context, &params.name)?;
     let body =
         serde_json::to_string(&place.to_string()).map_err(|error| Fault::new(FaultCode::InternalError, error))?;
     let change = RowChange { kind: RowKind::Cursor, id, body: Some(body) };
@@ -116,17 +116,17 @@ pub(crate) async fn ack(context: &Context<'_>, params: AckParams) -> Result<AckR
     Ok(AckResult { name: params.name, cursor: params.cursor })
 }
 
-/// The place that a named reader acknowledged last.
-async fn kept(context: &Context<'_>, name: &str) -> Result<Option<ResumePoint>, Fault> {
-    let id = reader(context, name)?;
+/// The position that a named reader acknowledged last; `None` if it never did.
+async fn acknowledged_point(context: &Context<'_>, name: &str) -> Result<Option<ResumePoint>, Fault> {
+    let id = reader_id(context, name)?;
     let rows = context.host.sessions.log.rows(RowKind::Cursor).await.map_err(fault::log)?;
     let Some((_, body)) = rows.into_iter().find(|(row, _)| *row == id) else { return Ok(None) };
     let text: String = serde_json::from_str(&body).map_err(|error| Fault::new(FaultCode::InternalError, error))?;
     text.parse().map(Some)
 }
 
-/// A reader's name is its device's own.
-fn reader(context: &Context<'_>, name: &str) -> Result<String, Fault> {
+/// The row id of a named reader, which is unique within its device.
+fn reader_id(context: &Context<'_>, name: &str) -> Result<String, Fault> {
     if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
         return Err(Fault::params(format_args!("a reader's name has 1 to {MAX_NAME} visible characters")));
     }

@@ -1,4 +1,4 @@
-//! Files of a workspace.
+//! `file/*` and `workspace/file*`: reads files of a workspace and lists its folders.
 
 use std::time::SystemTime;
 
@@ -9,28 +9,28 @@ use roost_rpc::{
     DirInfo, EntryType, Fault, FileContent, FileEncoding, FileGetParams, FileInfo, FileListEntry, FileListParams,
     FileListResult, FilesListParams, FilesListResult, FilesPage,
 };
-use roost_workspace::files::{Content, FileEntry, FolderEntry, Listing, Marks, Part, list as list_folder, read};
+use roost_workspace::files::{ByteRange, Content, FileEntry, FolderEntry, Listing, Marks, list as list_folder, read};
 use roost_workspace::{RelPath, Root, is_sensitive};
 
 use crate::dispatch::PAGE_BYTES;
 use crate::fault;
 use crate::size::{fitting, size};
-use crate::workspaces::{Entry, Workspaces};
+use crate::workspaces::{WorkspaceEntry, Workspaces};
 
-/// KiB of a file that are read, unless asked otherwise, and at most.
+/// KiB of a file that are read: the default, and the most.
 const SIZE_KB: u64 = 500;
 const MAX_SIZE_KB: u64 = 10_000;
-/// Files of a page, unless asked otherwise, and at most.
+/// Files of a page: the default, and the most.
 const PAGE: u32 = 100;
 const MAX_PAGE: u32 = 500;
-/// What nobody wants to see of a folder where no workspace is named.
+/// Folders that `file/list` leaves out.
 const HIDDEN: [&str; 3] = ["node_modules", "__pycache__", "vendor"];
 
 pub(crate) async fn get(workspaces: &Workspaces, params: FileGetParams) -> Result<FileContent, Fault> {
     let entry = workspaces.named(params.workspace_id.as_deref())?;
     let path = RelPath::parse(&params.path).map_err(fault::workspace)?;
     let limit = 1024 * params.max_size_kb.unwrap_or(SIZE_KB).clamp(1, MAX_SIZE_KB);
-    let part = Part { offset: params.offset, limit: limit.min(PAGE_BYTES as u64 * 3 / 4) };
+    let part = ByteRange { offset: params.offset, limit: limit.min(PAGE_BYTES as u64 * 3 / 4) };
     let content = blocking(&entry, move |root| {
         let mut part = part;
         loop {
@@ -153,7 +153,7 @@ fn dir_info(folder: FolderEntry, now: SystemTime) -> DirInfo {
     }
 }
 
-/// Such as `20.0 KB`.
+/// A size for people, such as `20.0 KB`; units of 1024.
 fn size_display(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
     let (mut size, mut unit) = (bytes as f64, "B");
@@ -166,7 +166,7 @@ fn size_display(bytes: u64) -> String {
     if unit == "B" { format!("{bytes} B") } else { format!("{size:.1} {unit}") }
 }
 
-/// Such as `2 hours ago`.
+/// An age for people, such as `2 hours ago`, in the greatest unit that fits.
 fn ago_display(seconds: u64) -> String {
     const UNITS: [(u64, &str); 5] =
         [(31_536_000, "year"), (2_592_000, "month"), (86_400, "day"), (3600, "hour"), (60, "minute")];
@@ -185,9 +185,9 @@ fn time(at: SystemTime) -> Timestamp {
     Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
 }
 
-/// Does something beneath a workspace's folder that waits for the disk.
+/// Runs work on a workspace's folder that waits for the disk.
 pub(super) async fn blocking<T: Send + 'static>(
-    entry: &Entry,
+    entry: &WorkspaceEntry,
     work: impl FnOnce(Root) -> Result<T, roost_workspace::Error> + Send + 'static,
 ) -> Result<T, Fault> {
     let path = entry.path.clone();

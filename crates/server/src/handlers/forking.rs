@@ -1,21 +1,21 @@
-//! Sessions that go on from others.
+//! `session/fork`, and the lineage of forked sessions.
 
 use roost_engine::Fork;
 use roost_model::mode::Mode;
 use roost_model::session::SessionRecord;
 use roost_rpc::{Fault, SessionForkParams, SessionStartResult};
 
-use super::routing::{self, Named};
-use super::session::{attached, check_title};
+use super::routing::{self, SessionSelector};
+use super::session::{attach_result, check_title};
 use crate::dispatch::Context;
 use crate::fault;
 
 pub(crate) async fn fork(context: &Context<'_>, params: SessionForkParams) -> Result<SessionStartResult, Fault> {
     let (workspace, cwd) = (params.workspace_id.as_deref(), params.cwd.as_deref());
-    let named = Named { id: &params.session_id, workspace, cwd, agent_type: params.agent_type.as_deref() };
+    let named = SessionSelector { id: &params.session_id, workspace, cwd, agent_type: params.agent_type.as_deref() };
     let mode = routing::mode(params.permission_mode, params.yolo_mode);
     check_title(params.title.as_ref())?;
-    let source = routing::hosted(context, named, None).await?;
+    let source = routing::find_or_adopt(context, named, None).await?;
     // Said now, so that no change of the source's mode until then is inherited.
     let mode = Some(mode.unwrap_or(source.mode));
     if mode == Some(Mode::Yolo) && !context.may_yolo() {
@@ -28,27 +28,27 @@ pub(crate) async fn fork(context: &Context<'_>, params: SessionForkParams) -> Re
         status: "starting".into(),
         source: "managed".into(),
         message: "Session forked".into(),
-        ..attached(context, record, "forked").await?
+        ..attach_result(context, record, "forked").await?
     })
 }
 
-/// A session's own part of what was said, or that of one that it comes from.
-pub(super) struct Part {
-    /// Whose part it is.
+/// A part of a forked session's history: the events of one session up to where the next was forked.
+pub(super) struct LineageSegment {
+    /// The session whose events the segment holds.
     pub(super) record: SessionRecord,
-    /// The last event of it.
+    /// The `seq` of the last event that belongs to the lineage.
     pub(super) until: u64,
 }
 
-/// All that a session comes from, the oldest first, and itself.
-pub(super) async fn lineage(context: &Context<'_>, record: SessionRecord) -> Result<Vec<Part>, Fault> {
+/// The segments of a session's history, the oldest ancestor first and the session itself last.
+pub(super) async fn lineage(context: &Context<'_>, record: SessionRecord) -> Result<Vec<LineageSegment>, Fault> {
     let mut forked = record.forked.clone();
-    let mut parts = vec![Part { record, until: u64::MAX }];
+    let mut segments = vec![LineageSegment { record, until: u64::MAX }];
     while let Some(from) = forked {
         let record = context.host.sessions.get(from.session_id.as_str()).await?;
         forked = record.forked.clone();
-        parts.push(Part { record, until: from.seq });
+        segments.push(LineageSegment { record, until: from.seq });
     }
-    parts.reverse();
-    Ok(parts)
+    segments.reverse();
+    Ok(segments)
 }

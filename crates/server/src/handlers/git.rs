@@ -1,4 +1,4 @@
-//! The repository of a workspace: what changed, and what is committed.
+//! `git/*`: status, diff, staging and commits of a workspace's repository.
 
 pub(crate) mod history;
 pub(crate) mod refs;
@@ -20,67 +20,68 @@ use super::{file, routing};
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
 use crate::size::size;
-use crate::workspaces::{Entry, host_event};
+use crate::workspaces::{WorkspaceEntry, host_event};
 
-/// Bytes of git's words that an event keeps.
+/// The most bytes of git's message that an event holds.
 const WORDS: usize = 2 << 10;
-/// Files that conflict which an event names.
+/// The most conflicted files that an event names.
 const NAMED: usize = 100;
 
 /// A workspace's repository as a call uses it.
 pub(super) struct Repository<'a> {
     context: &'a Context<'a>,
-    pub(super) entry: Entry,
+    pub(super) entry: WorkspaceEntry,
     pub(super) git: Git,
 }
 
 impl<'a> Repository<'a> {
-    /// The repository of the workspace that is named, or of the one that is meant where none is.
+    /// Opens the repository of this workspace, or of the default one.
     pub(super) async fn open(context: &'a Context<'a>, workspace: Option<&str>) -> Result<Self, Fault> {
         let entry = context.host.workspaces.named(workspace)?;
         let root = file::blocking(&entry, Ok).await?;
         Ok(Self { context, entry, git: Git::new(root) })
     }
 
-    /// Does something to the repository when its turn has come, and tells everyone what came of it.
+    /// Changes the repository when its turn has come, and records the outcome as an event.
     async fn change<T, F: Future<Output = Result<T, Error>>>(
         &self,
         operation: &'static str,
         work: impl FnOnce(Git) -> F,
-        told: impl FnOnce(&T, &mut GitOperationCompletedPayload),
+        describe: impl FnOnce(&T, &mut GitOperationCompletedPayload),
     ) -> Result<T, Fault> {
         let _turn = self.turn().await;
-        let done = self.followed(operation, work).await;
-        self.tell(operation, done, told).await
+        let done = self.run_with_progress(operation, work).await;
+        self.finish_operation(operation, done, describe).await
     }
 
-    /// Talks to another machine and touches no file here, so that nobody has to wait for it.
-    async fn talk<T, F: Future<Output = Result<T, Error>>>(
+    /// Runs an operation that talks to a remote and touches no file here. It gives up its turn first, so that no other
+    /// call has to wait for the network.
+    async fn run_out_of_turn<T, F: Future<Output = Result<T, Error>>>(
         &self,
         operation: &'static str,
         work: impl FnOnce(Git) -> F,
-        told: impl FnOnce(&T, &mut GitOperationCompletedPayload),
+        describe: impl FnOnce(&T, &mut GitOperationCompletedPayload),
     ) -> Result<T, Fault> {
         self.context.give_way();
-        let done = self.followed(operation, work).await;
-        self.tell(operation, done, told).await
+        let done = self.run_with_progress(operation, work).await;
+        self.finish_operation(operation, done, describe).await
     }
 
     async fn turn(&self) -> tokio::sync::OwnedMutexGuard<()> {
         self.context.host.repositories.queues.join(self.entry.id.to_string()).await.await
     }
 
-    /// Tells everyone what came of something.
-    async fn tell<T>(
+    /// Records the outcome of an operation; `describe` adds what it achieved to the event.
+    async fn finish_operation<T>(
         &self,
         operation: &'static str,
         result: Result<T, Error>,
-        told: impl FnOnce(&T, &mut GitOperationCompletedPayload),
+        describe: impl FnOnce(&T, &mut GitOperationCompletedPayload),
     ) -> Result<T, Fault> {
         let result = result.map_err(|error| error.during(operation));
         let mut completed = self.completed(operation, result.as_ref().err());
         if let Ok(done) = &result {
-            told(done, &mut completed);
+            describe(done, &mut completed);
         }
         self.record_completed(completed).await;
         result.map_err(fault::workspace)
@@ -112,18 +113,18 @@ impl<'a> Repository<'a> {
         self.record(completed).await;
     }
 
-    /// Writes an event down. What was done is done: where it cannot be written, the answer is the same.
+    /// Records an event. The operation is done by then, so a failure to record it is only logged.
     async fn record(&self, body: impl Into<EventBody>) {
         if let Err(error) = self.context.host.sessions.log.keep(Vec::new(), vec![host_event(body.into())]).await {
             tracing::error!(%error, "What was done with a repository could not be recorded.");
         }
     }
 
-    /// The session that is named as whoever did the work, which must be one of this workspace.
+    /// The session that the caller names as the author, which must belong to this workspace.
     async fn session(&self, id: Option<&str>) -> Result<Option<String>, Fault> {
         let Some(id) = id else { return Ok(None) };
         let record = self.context.host.sessions.get(id).await?;
-        if routing::belongs(&record, &self.entry) {
+        if routing::belongs_to(&record, &self.entry) {
             return Ok(Some(record.session_id.to_string()));
         }
         let why = format_args!("the session {id} works in another workspace than {:?}", self.entry.name);
@@ -131,11 +132,11 @@ impl<'a> Repository<'a> {
     }
 
     fn name(&self) -> String {
-        name_of(&self.entry)
+        folder_name(&self.entry)
     }
 }
 
-fn name_of(entry: &Entry) -> String {
+fn folder_name(entry: &WorkspaceEntry) -> String {
     let path = Path::new(&entry.path);
     path.file_name().map_or_else(|| entry.name.clone(), |name| name.to_string_lossy().into_owned())
 }
@@ -144,30 +145,30 @@ pub(crate) async fn status(context: &Context<'_>, params: GitParams) -> Result<G
     let entry = context.host.workspaces.named(params.workspace_id.as_deref())?;
     let repository = context.host.repositories.live.repository(&entry).await?;
     let status = repository.git_status().await.map_err(fault::workspace)?;
-    let mut room = Room { left: PAGE_BYTES, omitted: 0 };
+    let mut budget = FileBudget { left: PAGE_BYTES, omitted: 0 };
     Ok(GitStatusResult {
         is_clean: status.is_clean(),
-        conflicted: room.files(&status.conflicted),
-        staged: room.files(&status.staged),
-        unstaged: room.files(&status.unstaged),
-        untracked: room.files(&status.untracked),
+        conflicted: budget.files(&status.conflicted),
+        staged: budget.files(&status.staged),
+        unstaged: budget.files(&status.unstaged),
+        untracked: budget.files(&status.untracked),
         branch: status.branch.clone().unwrap_or_default(),
         upstream: status.upstream.clone(),
         ahead: status.ahead,
         behind: status.behind,
-        omitted: (room.omitted > 0).then_some(room.omitted),
-        repo_name: name_of(&entry),
+        omitted: (budget.omitted > 0).then_some(budget.omitted),
+        repo_name: folder_name(&entry),
         repo_root: entry.path,
     })
 }
 
-/// What still fits into an answer.
-struct Room {
+/// The bytes that are left in an answer, and how many files did not fit.
+struct FileBudget {
     left: usize,
     omitted: u64,
 }
 
-impl Room {
+impl FileBudget {
     fn files(&mut self, changes: &[Change]) -> Vec<GitFile> {
         let mut files = Vec::new();
         for change in changes {
@@ -231,7 +232,7 @@ pub(crate) async fn diff(context: &Context<'_>, params: GitDiffParams) -> Result
     let path = params.path.as_deref().filter(|path| !path.is_empty()).map(RelPath::parse).transpose();
     let Some(path) = path.map_err(fault::workspace)? else {
         let sides = side.map_or_else(|| vec![Side::Unstaged, Side::Staged], |side| vec![side]);
-        return all(|limits| repository.git.diff_all(&sides, limits)).await;
+        return fitting_diffs(|limits| repository.git.diff_all(&sides, limits)).await;
     };
     let mut limits = DiffLimits::default();
     loop {
@@ -245,8 +246,8 @@ pub(crate) async fn diff(context: &Context<'_>, params: GitDiffParams) -> Result
     }
 }
 
-/// Diffs of many files, as much of them as fits into an answer.
-async fn all<F: Future<Output = Result<Vec<FileDiff>, Error>>>(
+/// Diffs of many files. The limits are halved until the answer fits.
+async fn fitting_diffs<F: Future<Output = Result<Vec<FileDiff>, Error>>>(
     diffs: impl Fn(DiffLimits) -> F,
 ) -> Result<GitDiffResult, Fault> {
     let mut limits = DiffLimits::default();
@@ -291,7 +292,7 @@ fn file_diff(diff: FileDiff) -> GitFileDiff {
     }
 }
 
-fn parsed(paths: &[String]) -> Result<Vec<RelPath>, Fault> {
+fn parse_paths(paths: &[String]) -> Result<Vec<RelPath>, Fault> {
     // Whoever names nothing by mistake does not mean everything.
     if paths.iter().any(String::is_empty) {
         return Err(Fault::params("a path is empty; \".\" is the whole workspace").with("field", "paths"));
@@ -300,25 +301,25 @@ fn parsed(paths: &[String]) -> Result<Vec<RelPath>, Fault> {
 }
 
 pub(crate) async fn stage(context: &Context<'_>, params: GitPathsParams) -> Result<GitStageResult, Fault> {
-    let paths = parsed(&params.paths)?;
+    let paths = parse_paths(&params.paths)?;
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
-    let told =
+    let describe =
         |(): &(), completed: &mut GitOperationCompletedPayload| completed.files_affected = Some(paths.len() as u64);
-    repository.change("stage", async |git| git.stage(&paths).await, told).await?;
+    repository.change("stage", async |git| git.stage(&paths).await, describe).await?;
     Ok(GitStageResult { success: true, staged: params.paths })
 }
 
 pub(crate) async fn unstage(context: &Context<'_>, params: GitPathsParams) -> Result<GitUnstageResult, Fault> {
-    let paths = parsed(&params.paths)?;
+    let paths = parse_paths(&params.paths)?;
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
-    let told =
+    let describe =
         |(): &(), completed: &mut GitOperationCompletedPayload| completed.files_affected = Some(paths.len() as u64);
-    repository.change("unstage", async |git| git.unstage(&paths).await, told).await?;
+    repository.change("unstage", async |git| git.unstage(&paths).await, describe).await?;
     Ok(GitUnstageResult { success: true, unstaged: params.paths })
 }
 
 pub(crate) async fn discard(context: &Context<'_>, params: GitPathsParams) -> Result<GitDiscardResult, Fault> {
-    let paths = parsed(&params.paths)?;
+    let paths = parse_paths(&params.paths)?;
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     let discarded = repository
         .change(

@@ -14,88 +14,95 @@ use roost_rpc::{
 };
 use serde::Serialize;
 
-use super::forking::{Part, lineage};
-use super::past::{self, Found, Row, Within};
-use super::routing::{self, Named};
+use super::forking::{LineageSegment, lineage};
+use super::past::{self, FoundSession, SessionFilter, SessionRow};
+use super::routing::{self, SessionSelector};
 use super::shape;
-use crate::cdev::element::{elements as fold, native as of_native};
+use crate::cdev::element::{elements as fold, native as native_elements};
 use crate::cdev::message::from_event;
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
 use crate::host::Sessions;
 use crate::inline_artifacts::inline_texts;
-use crate::workspaces::Entry;
+use crate::workspaces::WorkspaceEntry;
 
-/// Items of a list unless asked otherwise, and at most.
+/// Items of a page: the default, and the most of each kind.
 const PAGE: u32 = 50;
 const MAX_SESSIONS: u32 = 500;
 const MAX_MESSAGES: u32 = 500;
 const MAX_ELEMENTS: u32 = 100;
 
-/// Events that are pieces of others; what they add up to is there whole.
+/// Deltas, which are left out because the complete output is in the log too.
 const PIECES: [Type; 2] = [Type::ModelOutputDelta, Type::ToolOutputDelta];
 
 /// The sessions of a workspace, the latest first.
-pub(super) async fn of_entry(sessions: &Sessions, entry: &Entry) -> Result<Vec<SessionRecord>, Fault> {
-    let mut records = listed(sessions).await?;
-    records.retain(|record| routing::belongs(record, entry));
+pub(super) async fn workspace_sessions(
+    sessions: &Sessions,
+    entry: &WorkspaceEntry,
+) -> Result<Vec<SessionRecord>, Fault> {
+    let mut records = listed_sessions(sessions).await?;
+    records.retain(|record| routing::belongs_to(record, entry));
     Ok(records)
 }
 
-/// Every session that was not taken off the lists, the latest first.
-pub(super) async fn listed(sessions: &Sessions) -> Result<Vec<SessionRecord>, Fault> {
+/// Every session that is not hidden, the latest first.
+pub(super) async fn listed_sessions(sessions: &Sessions) -> Result<Vec<SessionRecord>, Fault> {
     let mut records = sessions.log.sessions(usize::MAX).await.map_err(fault::log)?;
     records.retain(|record| !record.hidden);
     Ok(records)
 }
 
 pub(crate) async fn list(context: &Context<'_>, params: SessionListParams) -> Result<SessionListResult, Fault> {
-    routing::known(context, params.agent_type.as_deref())?;
+    routing::check_agent_type(context, params.agent_type.as_deref())?;
     let entry = params.workspace_id.as_deref().map(|id| context.host.workspaces.get(id)).transpose()?;
     let (cwd, agent_type) = (params.cwd.as_deref(), params.agent_type.as_deref());
-    let within = Within { entry: entry.as_ref(), cwd, agent_type };
+    let within = SessionFilter { entry: entry.as_ref(), cwd, agent_type };
     let (rows, notices) = past::list(context, within, params.source).await?;
     let total = rows.len() as u64;
     let page = page(&rows, params.offset, params.limit);
-    let sessions = fitting(page.map(|row| shape::info(context.host, &row.record, row.source)));
+    let sessions = fitting(page.map(|row| shape::session_info(context.host, &row.record, row.source)));
     Ok(SessionListResult { sessions, total, notices })
 }
 
-fn page(rows: &[Row], offset: Option<u32>, limit: Option<u32>) -> impl Iterator<Item = &Row> {
+fn page(rows: &[SessionRow], offset: Option<u32>, limit: Option<u32>) -> impl Iterator<Item = &SessionRow> {
     let limit = limit.unwrap_or(PAGE).clamp(1, MAX_SESSIONS) as usize;
     rows.iter().skip(offset.unwrap_or(0) as usize).take(limit)
 }
 
 pub(crate) async fn get(context: &Context<'_>, params: SessionParams) -> Result<SessionInfo, Fault> {
-    let named = Named { id: &params.session_id, agent_type: params.agent_type.as_deref(), ..Named::default() };
-    let found = routing::found(context, named).await?;
-    let source = match &found {
-        Found::Hosted(_) => KeptBy::Managed,
-        Found::Past(_) => KeptBy::History,
+    let named = SessionSelector {
+        id: &params.session_id,
+        agent_type: params.agent_type.as_deref(),
+        ..SessionSelector::default()
     };
-    Ok(shape::info(context.host, &found.record(), source))
+    let found = routing::find_session(context, named).await?;
+    let source = match &found {
+        FoundSession::Hosted(_) => KeptBy::Managed,
+        FoundSession::Past(_) => KeptBy::History,
+    };
+    Ok(shape::session_info(context.host, &found.record(), source))
 }
 
-pub(crate) async fn of_workspace(context: &Context<'_>, params: HistoryParams) -> Result<HistoryResult, Fault> {
-    routing::known(context, params.agent_type.as_deref())?;
+pub(crate) async fn workspace_history(context: &Context<'_>, params: HistoryParams) -> Result<HistoryResult, Fault> {
+    routing::check_agent_type(context, params.agent_type.as_deref())?;
     let entry = context.host.workspaces.get(&params.workspace_id)?;
-    let within = Within { entry: Some(&entry), cwd: None, agent_type: params.agent_type.as_deref() };
+    let within = SessionFilter { entry: Some(&entry), cwd: None, agent_type: params.agent_type.as_deref() };
     let (rows, notices) = past::list(context, within, None).await?;
     let total = rows.len() as u64;
     let page = page(&rows, params.offset, params.limit);
-    let item = |row: &Row| shape::item(context.host, &row.record, row.source, &params.workspace_id);
+    let item = |row: &SessionRow| shape::history_item(context.host, &row.record, row.source, &params.workspace_id);
     Ok(HistoryResult { sessions: fitting(page.map(item)), total, notices })
 }
 
 pub(crate) async fn messages(context: &Context<'_>, params: MessagesParams) -> Result<MessagesResult, Fault> {
     let started = Instant::now();
     let (workspace, agent_type) = (params.workspace_id.as_deref(), params.agent_type.as_deref());
-    let named = Named { id: &params.session_id, workspace, cwd: None, agent_type };
-    let (session_id, mut messages) = match routing::found(context, named).await? {
-        Found::Past(kept) => (kept.session_id(), past::messages(context, &kept).await?),
-        Found::Hosted(record) => {
+    let named = SessionSelector { id: &params.session_id, workspace, cwd: None, agent_type };
+    let (session_id, mut messages) = match routing::find_session(context, named).await? {
+        FoundSession::Past(kept) => (kept.session_id(), past::messages(context, &kept).await?),
+        FoundSession::Hosted(record) => {
             let session_id = record.session_id.clone();
-            (session_id.clone(), said(context, *record, &session_id).await?)
+            (session_id.clone(), lineage_messages(context, *record, &session_id).await?)
         }
     };
     let total = messages.len();
@@ -116,33 +123,41 @@ pub(crate) async fn messages(context: &Context<'_>, params: MessagesParams) -> R
     })
 }
 
-/// What was said in a session and in those that it comes from, numbered as one.
-async fn said(context: &Context<'_>, record: SessionRecord, session_id: &SessionId) -> Result<Vec<Message>, Fault> {
+/// The messages of a session and its ancestors, numbered consecutively and all with this session's id.
+async fn lineage_messages(
+    context: &Context<'_>,
+    record: SessionRecord,
+    session_id: &SessionId,
+) -> Result<Vec<Message>, Fault> {
     let (mut messages, mut before) = (Vec::new(), 0);
-    for part in lineage(context, record).await? {
-        let kept = past::before(context, &part.record).await;
+    for segment in lineage(context, record).await? {
+        let kept = past::messages_before_adoption(context, &segment.record).await;
         messages.extend(kept.into_iter().map(|message| Message { id: before + message.id, ..message }));
-        before += part.record.adopted.as_ref().map_or(0, |adopted| adopted.messages);
-        for event in read(&*context.host.sessions.log, &part, &PIECES).await? {
+        before += segment.record.adopted.as_ref().map_or(0, |adopted| adopted.messages);
+        for event in read_segment(&*context.host.sessions.log, &segment, &PIECES).await? {
             let message = from_event(inline_texts(context.host.sessions.engine.artifacts(), &event).await.as_ref());
             messages.extend(message.map(|message| Message { id: before + message.id, ..message }));
         }
-        before = before.saturating_add(part.until);
+        before = before.saturating_add(segment.until);
     }
     messages.iter_mut().for_each(|message| message.session_id = session_id.clone());
     Ok(messages)
 }
 
 pub(crate) async fn elements(context: &Context<'_>, params: ElementsParams) -> Result<ElementsResult, Fault> {
-    let named = Named { id: &params.session_id, agent_type: params.agent_type.as_deref(), ..Named::default() };
-    let (session_id, elements) = match routing::found(context, named).await? {
-        Found::Past(kept) => (kept.session_id(), of_native(&past::messages(context, &kept).await?)),
-        Found::Hosted(record) => {
+    let named = SessionSelector {
+        id: &params.session_id,
+        agent_type: params.agent_type.as_deref(),
+        ..SessionSelector::default()
+    };
+    let (session_id, elements) = match routing::find_session(context, named).await? {
+        FoundSession::Past(kept) => (kept.session_id(), native_elements(&past::messages(context, &kept).await?)),
+        FoundSession::Hosted(record) => {
             let (session_id, mut elements) = (record.session_id.clone(), Vec::new());
-            for part in lineage(context, *record).await? {
-                elements.extend(of_native(&past::before(context, &part.record).await));
+            for segment in lineage(context, *record).await? {
+                elements.extend(native_elements(&past::messages_before_adoption(context, &segment.record).await));
                 // What the agent thought is there only in pieces.
-                let mut events = read(&*context.host.sessions.log, &part, &[Type::ToolOutputDelta]).await?;
+                let mut events = read_segment(&*context.host.sessions.log, &segment, &[Type::ToolOutputDelta]).await?;
                 for event in &mut events {
                     let filled = inline_texts(context.host.sessions.engine.artifacts(), event).await.into_owned();
                     *event = filled;
@@ -180,7 +195,7 @@ pub(crate) async fn elements(context: &Context<'_>, params: ElementsParams) -> R
     Ok(ElementsResult { session_id: session_id.to_string(), elements: page, pagination })
 }
 
-/// As many as fit into a frame, at least one.
+/// The first items that fit into a frame; at least one.
 pub(super) fn fitting<T: Serialize>(items: impl Iterator<Item = T>) -> Vec<T> {
     let (mut fitting, mut size) = (Vec::new(), 4096);
     for item in items {
@@ -193,9 +208,13 @@ pub(super) fn fitting<T: Serialize>(items: impl Iterator<Item = T>) -> Vec<T> {
     fitting
 }
 
-/// The events of a session's part but those of some types, as far as they are still kept.
-async fn read(log: &dyn Log, part: &Part, without: &[Type]) -> Result<Vec<NormalizedEvent>, Fault> {
-    let stream = StreamId::from(&part.record.session_id);
+/// The events of a segment without those of some types, as far as retention has kept them.
+async fn read_segment(
+    log: &dyn Log,
+    segment: &LineageSegment,
+    without: &[Type],
+) -> Result<Vec<NormalizedEvent>, Fault> {
+    let stream = StreamId::from(&segment.record.session_id);
     let wanted = Type::ALL.iter().copied().filter(|known| !without.contains(known));
     let filter = Filter::stream(stream.clone()).types(wanted);
     let mut start = Start::AfterSeq(stream.clone(), 0);
@@ -209,7 +228,7 @@ async fn read(log: &dyn Log, part: &Part, without: &[Type]) -> Result<Vec<Normal
     };
     let mut events = Vec::new();
     while let Some(batch) = follower.ready().await.map_err(fault::log)? {
-        for entry in batch.iter().filter(|entry| entry.seq() <= part.until) {
+        for entry in batch.iter().filter(|entry| entry.seq() <= segment.until) {
             events.push(entry.event().map_err(fault::log)?.clone());
         }
     }
@@ -217,17 +236,17 @@ async fn read(log: &dyn Log, part: &Part, without: &[Type]) -> Result<Vec<Normal
 }
 
 pub(crate) async fn delete(context: &Context<'_>, params: DeleteParams) -> Result<DeleteResult, Fault> {
-    routing::known(context, params.agent_type.as_deref())?;
+    routing::check_agent_type(context, params.agent_type.as_deref())?;
     let doomed = match &params.session_id {
         Some(id) => {
             let (workspace, agent_type) = (params.workspace_id.as_deref(), params.agent_type.as_deref());
             // A runtime's own files are never touched: a past session becomes one of ours, and that is hidden.
-            vec![routing::hosted(context, Named { id, workspace, cwd: None, agent_type }, None).await?]
+            vec![routing::find_or_adopt(context, SessionSelector { id, workspace, cwd: None, agent_type }, None).await?]
         }
         None => {
             let mut all = match &params.workspace_id {
-                Some(id) => of_entry(&context.host.sessions, &context.host.workspaces.get(id)?).await?,
-                None => listed(&context.host.sessions).await?,
+                Some(id) => workspace_sessions(&context.host.sessions, &context.host.workspaces.get(id)?).await?,
+                None => listed_sessions(&context.host.sessions).await?,
             };
             all.retain(|record| routing::runs_on(record, params.agent_type.as_deref()));
             all

@@ -1,4 +1,4 @@
-//! Hello, goodbye, and how the daemon is.
+//! `initialize`, `shutdown` and `status/*`.
 
 use std::collections::BTreeMap;
 
@@ -44,12 +44,12 @@ pub(crate) async fn initialize(context: &Context<'_>, params: InitializeParams) 
     })
 }
 
-/// `1`, or `1.` and anything.
+/// Whether the protocol version is `1` or begins with `1.`.
 fn is_served(version: &str) -> bool {
     version == "1" || version.starts_with("1.")
 }
 
-/// Starts the events that come unasked; a second hello changes nothing.
+/// Starts the default cdev feed; a second `initialize` changes nothing.
 async fn follow_usual(host: &std::sync::Arc<Host>, connection: &std::sync::Arc<Connection>) -> Result<(), Fault> {
     if !connection.feeds().is_empty() {
         return Ok(());
@@ -66,7 +66,7 @@ async fn follow_usual(host: &std::sync::Arc<Host>, connection: &std::sync::Arc<C
         "repo_name": default.as_ref().map(|entry| entry.name.as_str()).unwrap_or_default(),
         "agent_version": host.daemon.version,
     });
-    connection.tell("session_start", params);
+    connection.notify("session_start", params);
     Ok(())
 }
 
@@ -93,7 +93,7 @@ pub(crate) async fn initialized(_: &Context<'_>, _: NoParams) -> Result<Empty, F
 pub(crate) async fn shutdown(context: &Context<'_>, _: NoParams) -> Result<Success, Fault> {
     if let Some(connection) = context.connection {
         connection.feeds().clear();
-        connection.part();
+        connection.begin_leaving();
     }
     Ok(Success::DONE)
 }
@@ -105,7 +105,7 @@ pub(crate) async fn status(context: &Context<'_>, _: NoParams) -> Result<StatusR
     let pending = host.sessions.log.pending(None).await.map_err(fault::log)?.len() as u64;
     let running = host.sessions.log.open_tasks().await.map_err(fault::log)?.len() as u64;
     let state = match &agent {
-        Some(record) => shape::state(
+        Some(record) => shape::agent_state(
             record,
             !host.sessions.log.pending(Some(&record.session_id)).await.map_err(fault::log)?.is_empty(),
         ),

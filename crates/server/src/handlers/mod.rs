@@ -18,8 +18,9 @@ pub(crate) mod repository;
 mod routing;
 pub(crate) mod session;
 mod shape;
+mod terminal_input;
 pub(crate) mod watching;
 pub(crate) mod workspace;
 
-pub(crate) use routing::{known, normal};
+pub(crate) use routing::{check_agent_type, normalize_agent_type};
 pub(crate) use session::begin;

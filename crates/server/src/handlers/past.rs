@@ -1,4 +1,4 @@
-//! Sessions that only their runtimes keep: found, listed beside the hosted ones, and taken over.
+//! Past sessions, which only their runtimes keep: finds them, lists them beside the hosted ones, and adopts them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,18 +13,18 @@ use super::routing;
 use crate::dispatch::Context;
 use crate::fault;
 use crate::tail;
-use crate::workspaces::Entry;
+use crate::workspaces::WorkspaceEntry;
 
-/// A session that a call is about.
-pub(crate) enum Found {
-    /// Roost hosts it.
+/// The session that a call means.
+pub(crate) enum FoundSession {
+    /// Roost hosts it, so the log has its events.
     Hosted(Box<SessionRecord>),
-    /// Only its runtime keeps it.
+    /// Only its runtime keeps it, so the log knows nothing of it.
     Past(Box<Kept>),
 }
 
-impl Found {
-    /// What is known of it.
+impl FoundSession {
+    /// Its record; that of a past session is derived from what the runtime lists.
     pub(crate) fn record(&self) -> SessionRecord {
         match self {
             Self::Hosted(record) => (**record).clone(),
@@ -33,39 +33,40 @@ impl Found {
     }
 }
 
-/// One session of a list.
-pub(super) struct Row {
+/// One row of a session list.
+pub(super) struct SessionRow {
     pub(super) record: SessionRecord,
     pub(super) source: KeptBy,
 }
 
-/// The sessions of a list, or where one is looked for: all that no part excludes.
+/// Which sessions are listed or searched; an absent part excludes nothing.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Within<'a> {
-    /// In a workspace and whatever folders of it sessions work in.
-    pub(super) entry: Option<&'a Entry>,
-    /// In one folder.
+pub(super) struct SessionFilter<'a> {
+    /// Only sessions of this workspace, including those in other folders that belong to it.
+    pub(super) entry: Option<&'a WorkspaceEntry>,
+    /// Only sessions whose working directory is exactly this one.
     pub(super) cwd: Option<&'a str>,
-    /// Of one runtime.
+    /// Only sessions of this runtime.
     pub(super) agent_type: Option<&'a str>,
 }
 
-impl Within<'_> {
+impl SessionFilter<'_> {
     fn holds(&self, record: &SessionRecord) -> bool {
         routing::runs_on(record, self.agent_type)
-            && self.entry.is_none_or(|entry| routing::belongs(record, entry))
+            && self.entry.is_none_or(|entry| routing::belongs_to(record, entry))
             && self.cwd.is_none_or(|cwd| record.cwd == cwd)
     }
 
-    /// The folders that runtimes are asked about: the one, else those of the workspace, else those of all workspaces.
+    /// The folders whose past sessions are listed: `cwd`, else those of the workspace, else those of all workspaces.
     async fn folders(&self, context: &Context<'_>, hosted: &[SessionRecord]) -> BTreeSet<String> {
-        let of_entry = |entry: &Entry| {
-            let used = hosted.iter().filter(|record| routing::belongs(record, entry)).map(|record| record.cwd.clone());
+        let entry_folders = |entry: &WorkspaceEntry| {
+            let used =
+                hosted.iter().filter(|record| routing::belongs_to(record, entry)).map(|record| record.cwd.clone());
             used.chain([entry.path.clone()]).collect::<BTreeSet<_>>()
         };
         match (self.cwd, self.entry) {
-            (None, Some(entry)) => of_entry(entry),
-            (None, None) => context.host.workspaces.usable().iter().flat_map(of_entry).collect(),
+            (None, Some(entry)) => entry_folders(entry),
+            (None, None) => context.host.workspaces.usable().iter().flat_map(entry_folders).collect(),
             (Some(cwd), entry) => {
                 // Runtimes know a folder by where its path leads.
                 let real = tokio::fs::canonicalize(cwd).await;
@@ -77,40 +78,40 @@ impl Within<'_> {
     }
 }
 
-/// Whether this client may look into a folder.
+/// Whether this client may list the sessions of a folder.
 fn is_open(context: &Context<'_>, cwd: &str) -> bool {
     context.caller.scope >= Scope::Admin || context.host.workspaces.containing(cwd.as_ref()).is_some()
 }
 
-/// Hosted sessions and past ones beside them, the latest first, and what could not be looked at.
+/// Hosted and past sessions, the latest first, and notices about what could not be listed.
 pub(super) async fn list(
     context: &Context<'_>,
-    within: Within<'_>,
+    filter: SessionFilter<'_>,
     source: Option<KeptBy>,
-) -> Result<(Vec<Row>, Vec<String>), Fault> {
+) -> Result<(Vec<SessionRow>, Vec<String>), Fault> {
     let all = context.host.sessions.log.sessions(usize::MAX).await.map_err(fault::log)?;
     let (mut rows, mut notices) = (Vec::new(), BTreeSet::new());
     if source != Some(KeptBy::Managed) {
-        let (namespaces, runtime) = (namespaces(&all), within.agent_type.map(routing::normal));
-        for folder in within.folders(context, &all).await {
+        let (namespaces, runtime) = (namespaces(&all), filter.agent_type.map(routing::normalize_agent_type));
+        for folder in filter.folders(context, &all).await {
             let mut listing =
                 context.host.sessions.engine.native_history().list(&folder, &namespaces, runtime.as_deref()).await;
             listing.leave_out(&all);
             notices.extend(listing.notices);
-            let row = |kept: Kept| Row { record: kept.record(), source: KeptBy::History };
+            let row = |kept: Kept| SessionRow { record: kept.record(), source: KeptBy::History };
             rows.extend(listing.sessions.into_iter().map(row));
         }
     }
     if source != Some(KeptBy::History) {
-        let listed = all.into_iter().filter(|record| !record.hidden && within.holds(record));
-        rows.extend(listed.map(|record| Row { record, source: KeptBy::Managed }));
+        let listed = all.into_iter().filter(|record| !record.hidden && filter.holds(record));
+        rows.extend(listed.map(|record| SessionRow { record, source: KeptBy::Managed }));
     }
     rows.sort_by_cached_key(|row| std::cmp::Reverse((row.record.updated_at, row.record.session_id.clone())));
     Ok((rows, notices.into_iter().collect()))
 }
 
-/// The past session of this id, or of this id that its runtime gave it.
-pub(super) async fn find(context: &Context<'_>, within: Within<'_>, id: &str) -> Result<Kept, Fault> {
+/// The past session of this id, which may be Roost's or the runtime's own.
+pub(super) async fn find(context: &Context<'_>, filter: SessionFilter<'_>, id: &str) -> Result<Kept, Fault> {
     let native_history = context.host.sessions.engine.native_history();
     let is_it = |kept: &Kept| kept.session_id().as_str() == id || kept.session.id.as_str() == id;
     let known = native_history.listed(id).filter(|kept| is_open(context, &kept.cwd));
@@ -121,7 +122,7 @@ pub(super) async fn find(context: &Context<'_>, within: Within<'_>, id: &str) ->
         }
         None => {
             let hosted = context.host.sessions.log.sessions(usize::MAX).await.map_err(fault::log)?;
-            (within.folders(context, &hosted).await, namespaces(&hosted), None)
+            (filter.folders(context, &hosted).await, namespaces(&hosted), None)
         }
     };
     for folder in folders {
@@ -134,7 +135,7 @@ pub(super) async fn find(context: &Context<'_>, within: Within<'_>, id: &str) ->
     Err(Fault::no_session(id))
 }
 
-/// Makes a past session a hosted one.
+/// Adopts a past session, so that Roost hosts it from now on.
 pub(super) async fn adopt(context: &Context<'_>, kept: &Kept, mode: Option<Mode>) -> Result<SessionRecord, Fault> {
     let workspace_id = context.host.workspaces.containing(kept.cwd.as_ref()).map(|entry| entry.id);
     let adoption = Adoption { mode: mode.unwrap_or_default(), workspace_id };
@@ -142,14 +143,14 @@ pub(super) async fn adopt(context: &Context<'_>, kept: &Kept, mode: Option<Mode>
     context.host.sessions.get(id.as_str()).await
 }
 
-/// The messages of a past session.
+/// The messages of a past session; an error if its runtime no longer has it.
 pub(super) async fn messages(context: &Context<'_>, kept: &Kept) -> Result<Vec<Message>, Fault> {
     let messages = tail::messages(&context.host.sessions.engine, kept).await?;
     messages.ok_or_else(|| Fault::no_session(kept.session.id.as_str()))
 }
 
-/// What was said in a session before it was hosted; its runtime keeps that as long as it likes.
-pub(super) async fn before(context: &Context<'_>, record: &SessionRecord) -> Vec<Message> {
+/// The messages of a session from before it was adopted; empty once its runtime has removed them.
+pub(super) async fn messages_before_adoption(context: &Context<'_>, record: &SessionRecord) -> Vec<Message> {
     let Some(adopted) = &record.adopted else { return Vec::new() };
     let (id, title, updated_at) = (adopted.runtime_session_id.clone(), record.title.clone(), record.created_at);
     let kept = Kept {

@@ -1,4 +1,4 @@
-//! What waits, and its answers.
+//! `permission/*`: lists and answers pending approvals and questions.
 
 use std::collections::HashSet;
 
@@ -20,8 +20,8 @@ pub(crate) async fn respond(context: &Context<'_>, params: PermissionRespondPara
     if let PendingAsk::Question(_) = pending.ask {
         let is_no = params.decision == PermissionDecision::Deny;
         let words = params.updated_input.unwrap_or_else(|| json!(params.reason));
-        let to = answering::in_words(&pending, &words, is_no)?;
-        answering::give(context, &pending, to, params.key).await?;
+        let to = answering::text_response(&pending, &words, is_no)?;
+        answering::respond(context, &pending, to, params.key).await?;
         return Ok(Success::DONE);
     }
     let scope = params.scope.unwrap_or_default();
@@ -30,13 +30,13 @@ pub(crate) async fn respond(context: &Context<'_>, params: PermissionRespondPara
         (PermissionDecision::Allow, None) => Decision::Allow { scope },
         (PermissionDecision::Deny, _) => Decision::Deny { scope, reason: params.reason },
     };
-    let mut to = answering::decided(&pending, decision)?;
+    let mut to = answering::approval_response(&pending, decision)?;
     // What the client saw counts, where it says so.
     if let ResponseTo::Approval { attempt, input_hash, .. } = &mut to {
         *attempt = params.attempt.or(*attempt);
         *input_hash = params.input_hash.or(input_hash.take());
     }
-    answering::give(context, &pending, to, params.key).await?;
+    answering::respond(context, &pending, to, params.key).await?;
     Ok(Success::DONE)
 }
 
@@ -53,7 +53,7 @@ pub(crate) async fn pending(context: &Context<'_>, params: PendingParams) -> Res
             .host
             .delivery
             .notifications
-            .constant(&*context.host.sessions.log, &one.session_id)
+            .session_constants(&*context.host.sessions.log, &one.session_id)
             .await
             .map_err(fault::log)?;
         let input = match &one.ask {

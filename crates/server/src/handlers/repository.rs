@@ -1,4 +1,4 @@
-//! The files of a workspace out of its index: lists, trees, numbers.
+//! `repository/*`: lists, trees and statistics of a workspace's files, from its index.
 
 pub(crate) mod grep;
 pub(crate) mod search;
@@ -25,19 +25,19 @@ use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
 use crate::size::{fitting, size};
 
-/// Files of a page, unless asked otherwise, and at most.
+/// Files of a page: the default, and the most.
 const PAGE: u32 = 100;
 const MAX_PAGE: u32 = 1000;
-/// Levels of a tree, unless asked otherwise, and at most.
+/// Levels of a tree: the default, and the most.
 const DEPTH: u32 = 2;
 const MAX_DEPTH: u32 = 10;
-/// Nodes of a tree at most; fewer if they do not fit.
+/// The most nodes of a tree; halved until the answer fits.
 const NODES: usize = 2500;
-/// Extensions and files that the numbers name.
+/// How many extensions, and how many of the largest and latest files, the statistics list.
 const EXTENSIONS: usize = 20;
 const TOP: usize = 10;
 
-/// The index of the workspace that is named, up to date.
+/// The repository and the index of this workspace, or of the default one, up to date.
 async fn index(context: &Context<'_>, workspace: Option<&str>) -> Result<(Arc<Repository>, Arc<Index>), Fault> {
     let entry = context.host.workspaces.named(workspace)?;
     context.host.repositories.live.index(context.host, &entry).await
@@ -118,14 +118,14 @@ pub(crate) async fn list(context: &Context<'_>, params: RepositoryListParams) ->
         limit: limit as usize,
     };
     blocking(move || {
-        must_be_there(&repository, &index, &folder)?;
+        check_folder(&repository, &index, &folder)?;
         let Listing { files, folders, total } = list_files(&index, &query);
         let total_directories = folders.len() as u64;
         let directories: Vec<_> = folders
             .into_iter()
             .take(MAX_PAGE as usize)
             .map(|folder| RepositoryFolder {
-                name: name_of(&folder.path).to_owned(),
+                name: last_name(&folder.path).to_owned(),
                 file_count: folder.files as u64,
                 folder_count: folder.folders as u64,
                 total_size_bytes: folder.bytes,
@@ -154,7 +154,7 @@ pub(crate) async fn tree(context: &Context<'_>, params: TreeParams) -> Result<Tr
     let depth = params.depth.unwrap_or(DEPTH).min(MAX_DEPTH) as usize;
     let hidden = params.include_hidden.unwrap_or_default();
     blocking(move || {
-        must_be_there(&repository, &index, &folder)?;
+        check_folder(&repository, &index, &folder)?;
         let mut most = NODES;
         loop {
             let tree = draw(&index, folder.as_str(), depth, hidden, most);
@@ -193,7 +193,7 @@ fn shaped_node(node: &Node<'_>) -> TreeNode {
         },
         Node::Folder { path, children, files, bytes } => TreeNode {
             path: path.clone(),
-            name: name_of(path).into(),
+            name: last_name(path).into(),
             kind: EntryType::Directory,
             children: children.as_ref().map(|children| children.iter().map(shaped_node).collect()),
             size_bytes: None,
@@ -246,10 +246,10 @@ pub(crate) async fn stats(context: &Context<'_>, params: RepositoryParams) -> Re
     .await
 }
 
-/// A folder without files that git does not ignore is fine if it is there.
-fn must_be_there(repository: &Repository, index: &Index, folder: &RelPath) -> Result<(), Fault> {
+/// Refuses a folder that does not exist. One without any indexed file is fine.
+fn check_folder(repository: &Repository, index: &Index, folder: &RelPath) -> Result<(), Fault> {
     if index.beneath(folder.as_str()).is_empty() {
-        repository.root().open_dir(folder).map_err(|error| fault::workspace(error.of_folder()))?;
+        repository.root().open_dir(folder).map_err(|error| fault::workspace(error.for_folder()))?;
     }
     Ok(())
 }
@@ -282,7 +282,7 @@ fn extension(file: &FileEntry<'_>) -> Option<String> {
     Some(file.extension()).filter(|extension| !extension.is_empty()).map(ToOwned::to_owned)
 }
 
-fn name_of(path: &str) -> &str {
+fn last_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 

@@ -1,4 +1,4 @@
-//! Which runtime and which session a call means (seed 000).
+//! Resolves which runtime and which session a call means (seed 000).
 
 use std::path::PathBuf;
 
@@ -7,16 +7,16 @@ use roost_model::registry::RuntimeStatus;
 use roost_model::session::SessionRecord;
 use roost_rpc::{Fault, FaultCode, Scope, WorkspaceSessionParams};
 
-use super::past::{self, Found, Within};
+use super::past::{self, FoundSession, SessionFilter};
 use crate::dispatch::Context;
-use crate::places::Reach;
-use crate::workspaces::Entry;
+use crate::folder_policy::Reach;
+use crate::workspaces::WorkspaceEntry;
 
 /// The runtime that a call names, or the default. An unknown one is refused before anything else is looked at.
 pub(super) async fn runtime(context: &Context<'_>, agent_type: Option<&str>) -> Result<String, Fault> {
-    known(context, agent_type)?;
+    check_agent_type(context, agent_type)?;
     let registry = context.host.sessions.engine.registry().await;
-    let id = agent_type.map_or(registry.default_runtime, normal);
+    let id = agent_type.map_or(registry.default_runtime, normalize_agent_type);
     let entry = registry.runtimes.into_iter().find(|entry| entry.id == id);
     let refuse = |status: &str, why: String| {
         let why = format_args!("runtime \"{id}\" cannot be used: {why}");
@@ -34,30 +34,30 @@ pub(super) async fn runtime(context: &Context<'_>, agent_type: Option<&str>) -> 
     }
 }
 
-/// Refuses a runtime that is not registered.
-pub(crate) fn known(context: &Context<'_>, agent_type: Option<&str>) -> Result<(), Fault> {
-    let Some(asked) = agent_type else { return Ok(()) };
+/// Refuses an `agent_type` that names no registered runtime; absent is fine.
+pub(crate) fn check_agent_type(context: &Context<'_>, agent_type: Option<&str>) -> Result<(), Fault> {
+    let Some(requested) = agent_type else { return Ok(()) };
     let mut ids = context.host.sessions.engine.runtimes().ids();
     ids.sort_unstable();
-    if ids.contains(&normal(asked)) {
+    if ids.contains(&normalize_agent_type(requested)) {
         return Ok(());
     }
     let why = format_args!("agent_type must be one of: {}", ids.join(", "));
-    Err(Fault::params(why).with("agent_type", asked).with("supported_agent_types", ids))
+    Err(Fault::params(why).with("agent_type", requested).with("supported_agent_types", ids))
 }
 
-pub(crate) fn normal(agent_type: &str) -> String {
+pub(crate) fn normalize_agent_type(agent_type: &str) -> String {
     agent_type.trim().to_lowercase()
 }
 
 /// Whether a session runs on the runtime that a call names; on any, where it names none.
 pub(super) fn runs_on(record: &SessionRecord, agent_type: Option<&str>) -> bool {
-    agent_type.is_none_or(|asked| normal(asked) == record.runtime.id())
+    agent_type.is_none_or(|requested| normalize_agent_type(requested) == record.runtime.id())
 }
 
 /// The session that a call is about; the runtime it names, if any, must be the session's own.
 pub(super) async fn session(context: &Context<'_>, id: &str, agent_type: Option<&str>) -> Result<SessionRecord, Fault> {
-    known(context, agent_type)?;
+    check_agent_type(context, agent_type)?;
     let record = context.session(id).await?;
     check_runtime(context, &record, id, agent_type)?;
     Ok(record)
@@ -70,9 +70,10 @@ fn check_runtime(
     agent_type: Option<&str>,
 ) -> Result<(), Fault> {
     match agent_type {
-        Some(asked) if !runs_on(record, agent_type) => {
-            let why = format_args!("session {id} runs on {}, not on {asked}", record.runtime.id());
-            let fault = Fault::params(why).with("agent_type", asked).with("session_agent_type", record.runtime.id());
+        Some(requested) if !runs_on(record, agent_type) => {
+            let why = format_args!("session {id} runs on {}, not on {requested}", record.runtime.id());
+            let fault =
+                Fault::params(why).with("agent_type", requested).with("session_agent_type", record.runtime.id());
             Err(fault
                 .with("supported_agent_types", context.host.sessions.engine.runtimes().ids())
                 .with("session_id", id))
@@ -81,21 +82,21 @@ fn check_runtime(
     }
 }
 
-/// Which session a call is about.
+/// How a call names its session.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Named<'a> {
+pub(super) struct SessionSelector<'a> {
     pub(super) id: &'a str,
-    /// The workspace that it must belong to.
+    /// The workspace that the session must belong to, if one is named.
     pub(super) workspace: Option<&'a str>,
-    /// The folder that it may be found in besides the workspaces.
+    /// A folder besides the workspaces in which a past session may be found.
     pub(super) cwd: Option<&'a str>,
-    /// The runtime that must be its own.
+    /// The runtime that the session must run on, if one is named.
     pub(super) agent_type: Option<&'a str>,
 }
 
-impl<'a> Named<'a> {
-    /// A session of a workspace.
-    pub(super) fn of_workspace(params: &'a WorkspaceSessionParams) -> Self {
+impl<'a> SessionSelector<'a> {
+    /// The selector of a session that must belong to a workspace.
+    pub(super) fn from_params(params: &'a WorkspaceSessionParams) -> Self {
         Self {
             id: &params.session_id,
             workspace: Some(&params.workspace_id),
@@ -105,23 +106,23 @@ impl<'a> Named<'a> {
     }
 }
 
-/// The session that a call is about, hosted or past.
-pub(super) async fn found(context: &Context<'_>, named: Named<'_>) -> Result<Found, Fault> {
-    let Named { id, workspace, cwd, agent_type } = named;
-    known(context, agent_type)?;
+/// Finds the session that a call means, hosted or past.
+pub(super) async fn find_session(context: &Context<'_>, named: SessionSelector<'_>) -> Result<FoundSession, Fault> {
+    let SessionSelector { id, workspace, cwd, agent_type } = named;
+    check_agent_type(context, agent_type)?;
     let entry = workspace.map(|workspace| context.host.workspaces.get(workspace)).transpose()?;
     let found = match context.session(id).await {
-        Ok(record) => Found::Hosted(Box::new(record)),
+        Ok(record) => FoundSession::Hosted(Box::new(record)),
         Err(fault) if fault.kind() != Some(FaultCode::SessionNotFound) => return Err(fault),
         Err(_) => {
-            let within = Within { entry: entry.as_ref(), cwd, agent_type: None };
-            Found::Past(Box::new(past::find(context, within, id).await?))
+            let within = SessionFilter { entry: entry.as_ref(), cwd, agent_type: None };
+            FoundSession::Past(Box::new(past::find(context, within, id).await?))
         }
     };
     let record = found.record();
     check_runtime(context, &record, id, agent_type)?;
     match entry {
-        Some(entry) if !belongs(&record, &entry) => {
+        Some(entry) if !belongs_to(&record, &entry) => {
             let why = format_args!("session {id} is not one of the workspace \"{}\"", entry.name);
             Err(Fault::new(FaultCode::SessionNotFound, why).with("session_id", id).with("workspace_id", &entry.id))
         }
@@ -129,32 +130,32 @@ pub(super) async fn found(context: &Context<'_>, named: Named<'_>) -> Result<Fou
     }
 }
 
-/// The hosted session that a call is about; a past one becomes one.
-pub(super) async fn hosted(
+/// Finds the session that a call means; a past one is adopted.
+pub(super) async fn find_or_adopt(
     context: &Context<'_>,
-    named: Named<'_>,
+    named: SessionSelector<'_>,
     mode: Option<Mode>,
 ) -> Result<SessionRecord, Fault> {
-    match found(context, named).await? {
-        Found::Hosted(record) => Ok(*record),
-        Found::Past(kept) => past::adopt(context, &kept, mode).await,
+    match find_session(context, named).await? {
+        FoundSession::Hosted(record) => Ok(*record),
+        FoundSession::Past(kept) => past::adopt(context, &kept, mode).await,
     }
 }
 
-/// A session belongs to the workspace that it was made in, or whose folder it works in.
-pub(super) fn belongs(record: &SessionRecord, entry: &Entry) -> bool {
+/// Whether a session belongs to a workspace: it was created in it or, without a workspace, works in its folder.
+pub(super) fn belongs_to(record: &SessionRecord, entry: &WorkspaceEntry) -> bool {
     match &record.workspace_id {
         Some(id) => *id == entry.id,
         None => std::path::Path::new(&record.cwd).starts_with(&entry.path),
     }
 }
 
-/// The folder that a new session works in, and its workspace.
-pub(super) async fn place(
+/// The working directory of a new session, and its workspace if it has one.
+pub(super) async fn session_folder(
     context: &Context<'_>,
     workspace_id: Option<&str>,
     cwd: Option<&str>,
-) -> Result<(PathBuf, Option<Entry>), Fault> {
+) -> Result<(PathBuf, Option<WorkspaceEntry>), Fault> {
     let workspaces = &context.host.workspaces;
     match (workspace_id, cwd) {
         (Some(id), _) => {
@@ -164,7 +165,7 @@ pub(super) async fn place(
         (None, Some(cwd)) if context.caller.scope >= Scope::Admin => {
             // Somebody at the machine may work where they like: their shell does too.
             if !context.caller.is_owner() {
-                workspaces.places().admit(cwd.as_ref(), Reach::Anywhere).await?;
+                workspaces.folder_policy().admit(cwd.as_ref(), Reach::Anywhere).await?;
             }
             Ok((cwd.into(), workspaces.containing(cwd.as_ref())))
         }
@@ -175,7 +176,7 @@ pub(super) async fn place(
     }
 }
 
-/// The mode that a call asks for; whether this client may, `parameters` has looked.
+/// The mode that a call asks for. `parameters` has checked before that this client may.
 pub(super) fn mode(mode: Option<AnyMode>, yolo: Option<bool>) -> Option<Mode> {
     if yolo == Some(true) { Some(Mode::Yolo) } else { mode.map(|mode| mode.0) }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use roost_engine::{Accepted, Approver, NewSession, Prompt};
-use roost_model::approval::{ApprovalScope, PendingAsk};
+use roost_model::approval::PendingAsk;
 use roost_model::content::TranscriptMessage;
 use roost_model::ids::SessionId;
 use roost_model::mode::Mode;
@@ -16,29 +16,29 @@ use roost_rpc::{
     SessionParams, SessionRespondParams, SessionSendParams, SessionSendResult, SessionStartParams, SessionStartResult,
     SessionState, SessionStopParams, SessionStopResult, StartMode, StatusWord, StopWhat,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::amending::{amended, only_for_new};
-use super::attaching::Attached;
+use super::amending::{amend, only_for_new};
+use super::attaching::Attachments;
 use super::git::worktree;
-use super::routing::Named;
-use super::{answering, routing, shape};
+use super::routing::SessionSelector;
+use super::{answering, routing, shape, terminal_input};
 use crate::dispatch::Context;
 use crate::fault;
-use crate::feed::Command;
+use crate::feed::FeedCommand;
 use crate::host::Sessions;
-use crate::workspaces::Entry;
+use crate::workspaces::WorkspaceEntry;
 
-/// Bytes of a session's name, and of its model's.
+/// The greatest length of a session's title, and of its model's name, in bytes.
 const NAME: usize = 1 << 10;
-/// Bytes of the runtime's own configuration.
+/// The greatest size of `runtime_config` in JSON, in bytes.
 const RUNTIME_CONFIG: usize = 64 << 10;
-/// Bytes of a credential namespace's name.
+/// The greatest length of a credential namespace's name, in bytes.
 const NAMESPACE: usize = 200;
 
 pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> Result<SessionStartResult, Fault> {
     let agent_type = params.agent_type.as_deref();
-    routing::known(context, agent_type)?;
+    routing::check_agent_type(context, agent_type)?;
     let mode = routing::mode(params.permission_mode, params.yolo_mode);
     check_title(params.title.as_ref())?;
     check_size("model", params.model.as_ref().map_or(0, String::len), NAME)?;
@@ -47,11 +47,12 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
     if let Some(id) = &params.session_id {
         only_for_new(&params)?;
         let (workspace, cwd) = (params.workspace_id.as_deref(), params.cwd.as_deref());
-        let record = routing::hosted(context, Named { id, workspace, cwd, agent_type }, mode).await?;
-        let record = amended(context, record, &params, mode).await?;
-        return attached(context, record, "attached").await;
+        let record = routing::find_or_adopt(context, SessionSelector { id, workspace, cwd, agent_type }, mode).await?;
+        let record = amend(context, record, &params, mode).await?;
+        return attach_result(context, record, "attached").await;
     }
-    let (mut cwd, workspace) = routing::place(context, params.workspace_id.as_deref(), params.cwd.as_deref()).await?;
+    let (mut cwd, workspace) =
+        routing::session_folder(context, params.workspace_id.as_deref(), params.cwd.as_deref()).await?;
     let wants_worktree = params.worktree.unwrap_or_default();
     if params.mode.unwrap_or_default() == StartMode::Attach
         && !wants_worktree
@@ -59,9 +60,9 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
         && let Some(record) = latest(context, entry, agent_type).await?
     {
         only_for_new(&params)?;
-        let record = amended(context, record, &params, mode).await?;
+        let record = amend(context, record, &params, mode).await?;
         let outcome = if shape::is_live(&record) { "existing" } else { "attached" };
-        return attached(context, record, outcome).await;
+        return attach_result(context, record, outcome).await;
     }
     let runtime = routing::runtime(context, agent_type).await?;
     let mut worktree = None;
@@ -99,11 +100,11 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
         status: "starting".into(),
         source: "managed".into(),
         message: "Session started".into(),
-        ..attached(context, record, "started").await?
+        ..attach_result(context, record, "started").await?
     })
 }
 
-/// What a session is made with is in an event and in every list, so it must be small.
+/// Refuses a value that is too big: it would be in an event and in every list.
 fn check_size(field: &str, bytes: usize, most: usize) -> Result<(), Fault> {
     if bytes <= most {
         return Ok(());
@@ -111,7 +112,7 @@ fn check_size(field: &str, bytes: usize, most: usize) -> Result<(), Fault> {
     Err(Fault::params(format_args!("{field} has {bytes} bytes; {most} are the limit")).with("field", field))
 }
 
-/// Refuses a name that is too long.
+/// Refuses a title that is too long.
 pub(super) fn check_title(title: Option<&String>) -> Result<(), Fault> {
     check_size("title", title.map_or(0, String::len), NAME)
 }
@@ -126,8 +127,8 @@ fn check_namespace(name: Option<&str>) -> Result<(), Fault> {
     }
 }
 
-/// The answer about a session that is there; what waits in it is sent again to whoever watches.
-pub(super) async fn attached(
+/// The answer about an existing session. Its pending approvals and questions are sent again to this client.
+pub(super) async fn attach_result(
     context: &Context<'_>,
     record: SessionRecord,
     outcome: &str,
@@ -138,7 +139,7 @@ pub(super) async fn attached(
         && let Some(commands) = connection.feeds().commands()
     {
         // A feed that is too busy to hear of it sends what it is behind with, which is the same.
-        let _ = commands.try_send(Command::Remind { session: record.session_id.to_string() });
+        let _ = commands.try_send(FeedCommand::Remind { session: record.session_id.to_string() });
     }
     let asked = waiting.iter().find_map(|one| match &one.ask {
         PendingAsk::Approval(asked) => Some(asked),
@@ -147,7 +148,7 @@ pub(super) async fn attached(
     Ok(SessionStartResult {
         session_id: record.session_id.to_string(),
         id: record.session_id.to_string(),
-        workspace_id: shape::workspace_of(&context.host.workspaces, &record).unwrap_or_default(),
+        workspace_id: shape::workspace_id(&context.host.workspaces, &record).unwrap_or_default(),
         status: "attached".into(),
         outcome: outcome.into(),
         source: if shape::is_live(&record) { "managed" } else { "history" }.into(),
@@ -162,13 +163,13 @@ pub(super) async fn attached(
     })
 }
 
-/// The session of a workspace that a client attaches to: the current one, else the live one, else the latest.
+/// The session of a workspace that a client attaches to: the activated one, else a live one, else the latest.
 pub(super) async fn latest(
     context: &Context<'_>,
-    entry: &Entry,
+    entry: &WorkspaceEntry,
     agent_type: Option<&str>,
 ) -> Result<Option<SessionRecord>, Fault> {
-    let mut sessions = super::history::of_entry(&context.host.sessions, entry).await?;
+    let mut sessions = super::history::workspace_sessions(&context.host.sessions, entry).await?;
     sessions.retain(|record| routing::runs_on(record, agent_type));
     let current = sessions.iter().position(|record| Some(&record.session_id) == entry.current.as_ref());
     let chosen = current.or_else(|| sessions.iter().position(shape::is_live)).unwrap_or(0);
@@ -177,12 +178,15 @@ pub(super) async fn latest(
 
 pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Result<SessionSendResult, Fault> {
     let agent_type = params.agent_type.as_deref();
-    routing::known(context, agent_type)?;
+    routing::check_agent_type(context, agent_type)?;
     let mode = routing::mode(params.permission_mode, params.yolo_mode);
     check_size("model", params.model.as_ref().map_or(0, String::len), NAME)?;
     let SessionSendParams { images, files, .. } = params;
     let found = match (&params.session_id, params.mode.unwrap_or_default()) {
-        (Some(id), _) => Some(routing::hosted(context, Named { id, agent_type, ..Named::default() }, mode).await?),
+        (Some(id), _) => Some(
+            routing::find_or_adopt(context, SessionSelector { id, agent_type, ..SessionSelector::default() }, mode)
+                .await?,
+        ),
         (None, RunMode::Continue) => {
             let id = params.workspace_id.as_deref().ok_or_else(|| Fault::missing("session_id"))?;
             let entry = context.host.workspaces.get(id)?;
@@ -193,13 +197,13 @@ pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Re
     };
     let (record, attached, auto_created) = match found {
         Some(record) => {
-            let attached = Attached::check(context, record.runtime.id(), record.cwd.as_ref(), images, files).await?;
+            let attached = Attachments::check(context, record.runtime.id(), record.cwd.as_ref(), images, files).await?;
             (record, attached, false)
         }
         None => {
             let id = params.workspace_id.as_deref().ok_or_else(|| Fault::missing("workspace_id"))?;
             let (entry, runtime) = (context.host.workspaces.get(id)?, routing::runtime(context, agent_type).await?);
-            let attached = Attached::check(context, &runtime, entry.path.as_ref(), images, files).await?;
+            let attached = Attachments::check(context, &runtime, entry.path.as_ref(), images, files).await?;
             (create(context, entry, runtime, mode, None).await?, attached, true)
         }
     };
@@ -213,7 +217,7 @@ pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Re
         status: "sent".into(),
         session_id: record.session_id.to_string(),
         agent_type: record.runtime.id().into(),
-        workspace_id: shape::workspace_of(&context.host.workspaces, &record),
+        workspace_id: shape::workspace_id(&context.host.workspaces, &record),
         auto_created,
         delivery: delivery.into(),
         task_id,
@@ -221,10 +225,10 @@ pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Re
     })
 }
 
-/// A new session in a workspace.
+/// Creates a session in a workspace.
 pub(super) async fn create(
     context: &Context<'_>,
-    entry: Entry,
+    entry: WorkspaceEntry,
     runtime: String,
     mode: Option<Mode>,
     env: Option<BTreeMap<String, Secret>>,
@@ -240,9 +244,9 @@ pub(super) async fn create(
     context.host.sessions.get(id.as_str()).await
 }
 
-/// Makes a session in a workspace that has none.
-pub(crate) async fn begin(sessions: &Sessions, entry: &Entry) -> Result<(), Fault> {
-    if !super::history::of_entry(sessions, entry).await?.is_empty() {
+/// Creates a session in a workspace that has none.
+pub(crate) async fn begin(sessions: &Sessions, entry: &WorkspaceEntry) -> Result<(), Fault> {
+    if !super::history::workspace_sessions(sessions, entry).await?.is_empty() {
         return Ok(());
     }
     let new = NewSession { workspace_id: Some(entry.id.clone()), ..NewSession::within(&entry.path) };
@@ -250,7 +254,7 @@ pub(crate) async fn begin(sessions: &Sessions, entry: &Entry) -> Result<(), Faul
     Ok(())
 }
 
-/// Says something to a session; whoever watches may be asked, unless the sender says that nobody is there.
+/// Sends a prompt to a session. Approvals are asked for, unless the sender says that nobody is present.
 pub(super) async fn prompt(
     context: &Context<'_>,
     session: &SessionId,
@@ -291,67 +295,8 @@ pub(crate) async fn stop(context: &Context<'_>, params: SessionStopParams) -> Re
 pub(crate) async fn input(context: &Context<'_>, params: SessionInputParams) -> Result<SessionInputResult, Fault> {
     let record = routing::session(context, &params.session_id, params.agent_type.as_deref()).await?;
     let typed = params.key.or(params.input).ok_or_else(|| Fault::missing("input"))?;
-    let key = type_into(context, &record, &typed).await?;
+    let key = terminal_input::type_into(context, &record, &typed).await?;
     Ok(SessionInputResult { status: "sent".into(), key, agent_type: record.runtime.id().into() })
-}
-
-/// The keys of a terminal; those that mean nothing to an agent are taken and do nothing.
-const KEYS: [&str; 17] = [
-    "enter",
-    "return",
-    "escape",
-    "esc",
-    "up",
-    "down",
-    "left",
-    "right",
-    "tab",
-    "backspace",
-    "delete",
-    "home",
-    "end",
-    "pageup",
-    "pagedown",
-    "space",
-    "ctrl-c",
-];
-
-/// Types a key or a text; returns the key if it was one. What waits is answered, else text is a prompt and escape stops.
-pub(super) async fn type_into(
-    context: &Context<'_>,
-    record: &SessionRecord,
-    typed: &str,
-) -> Result<Option<String>, Fault> {
-    let word = typed.trim().to_lowercase();
-    let key = KEYS.contains(&word.as_str()).then(|| word.clone());
-    let waiting = answering::oldest(context, &record.session_id, |_| true).await?;
-    match (key.as_deref(), waiting) {
-        (Some("escape" | "esc" | "ctrl-c"), None) => {
-            match context.host.sessions.engine.stop(record.session_id.as_str(), "escape").await {
-                Ok(_) | Err(roost_engine::Error::NothingToStop(_)) => {}
-                Err(error) => return Err(fault::engine(error)),
-            }
-        }
-        (Some("escape" | "esc" | "ctrl-c"), Some(pending)) => {
-            let to = answering::in_words(&pending, &Value::String(String::new()), true)?;
-            answering::give(context, &pending, to, None).await?;
-        }
-        (Some("enter" | "return"), Some(pending)) if matches!(pending.ask, PendingAsk::Approval(_)) => {
-            let allow = roost_engine::Decision::Allow { scope: ApprovalScope::Once };
-            answering::give(context, &pending, answering::decided(&pending, allow)?, None).await?;
-        }
-        (Some(_), _) => {}
-        (None, Some(pending)) => {
-            let to = answering::in_words(&pending, &Value::String(typed.trim_end_matches(['\r', '\n']).into()), false)?;
-            answering::give(context, &pending, to, None).await?;
-        }
-        (None, None) if typed.trim().is_empty() => {}
-        (None, None) => {
-            let message = TranscriptMessage::user(typed.trim_end_matches(['\r', '\n']));
-            prompt(context, &record.session_id, message, None, None, None).await?;
-        }
-    }
-    Ok(key)
 }
 
 pub(crate) async fn respond(context: &Context<'_>, params: SessionRespondParams) -> Result<StatusWord, Fault> {
@@ -367,25 +312,29 @@ pub(crate) async fn respond(context: &Context<'_>, params: SessionRespondParams)
             found.ok_or_else(|| fault::engine(roost_engine::Error::NotPending(params.session_id.clone())))?
         }
     };
-    let to = answering::in_words(&pending, &params.response, false)?;
-    answering::give(context, &pending, to, None).await?;
+    let to = answering::text_response(&pending, &params.response, false)?;
+    answering::respond(context, &pending, to, None).await?;
     Ok(StatusWord { status: "responded".into(), agent_type: Some(record.runtime.id().into()) })
 }
 
 pub(crate) async fn state(context: &Context<'_>, params: SessionParams) -> Result<SessionState, Fault> {
-    let named = Named { id: &params.session_id, agent_type: params.agent_type.as_deref(), ..Named::default() };
-    let record = routing::found(context, named).await?.record();
+    let named = SessionSelector {
+        id: &params.session_id,
+        agent_type: params.agent_type.as_deref(),
+        ..SessionSelector::default()
+    };
+    let record = routing::find_session(context, named).await?.record();
     let waiting = context.host.sessions.log.pending(Some(&record.session_id)).await.map_err(fault::log)?;
-    Ok(shape::full(context.host, &record, &waiting))
+    Ok(shape::session_state(context.host, &record, &waiting))
 }
 
 pub(crate) async fn active(context: &Context<'_>, params: ActiveParams) -> Result<ActiveResult, Fault> {
     let entry = params.workspace_id.map(|id| context.host.workspaces.get(&id)).transpose()?;
     let mut sessions = Vec::new();
     for record in context.host.sessions.log.unclosed().await.map_err(fault::log)? {
-        if entry.as_ref().is_none_or(|entry| routing::belongs(&record, entry)) {
+        if entry.as_ref().is_none_or(|entry| routing::belongs_to(&record, entry)) {
             let waiting = context.host.sessions.log.pending(Some(&record.session_id)).await.map_err(fault::log)?;
-            sessions.push(shape::full(context.host, &record, &waiting));
+            sessions.push(shape::session_state(context.host, &record, &waiting));
         }
     }
     Ok(ActiveResult { sessions })

@@ -1,4 +1,4 @@
-//! Sessions as clients read them.
+//! Builds the wire forms of sessions.
 
 use roost_model::approval::{Pending, PendingAsk};
 use roost_model::session::{SessionRecord, SessionStatus, TaskOutcome};
@@ -7,8 +7,8 @@ use roost_rpc::{HistoryItem, KeptBy, SessionInfo, SessionState};
 use crate::host::Host;
 use crate::workspaces::Workspaces;
 
-/// `idle`, `running` or `waiting`.
-pub(super) fn state(record: &SessionRecord, waits: bool) -> &'static str {
+/// The word for what the agent does: `idle`, `running` or `waiting`.
+pub(super) fn agent_state(record: &SessionRecord, waits: bool) -> &'static str {
     match (&record.open_task, waits) {
         (Some(_), true) => "waiting",
         (Some(_), false) => "running",
@@ -16,28 +16,28 @@ pub(super) fn state(record: &SessionRecord, waits: bool) -> &'static str {
     }
 }
 
-/// A session has a process, a task, or one of them soon.
+/// Whether a session has a process or an open task.
 pub(super) fn is_live(record: &SessionRecord) -> bool {
     matches!(record.status, SessionStatus::Active | SessionStatus::Ending) || record.open_task.is_some()
 }
 
-/// The name of a session for people.
+/// The title of a session, or a placeholder.
 pub(super) fn summary(record: &SessionRecord) -> String {
     record.title.clone().unwrap_or_else(|| "(session)".into())
 }
 
-pub(super) fn workspace_of(workspaces: &Workspaces, record: &SessionRecord) -> Option<String> {
+pub(super) fn workspace_id(workspaces: &Workspaces, record: &SessionRecord) -> Option<String> {
     match &record.workspace_id {
         Some(id) => Some(id.to_string()),
         None => workspaces.containing(record.cwd.as_ref()).map(|entry| entry.id.to_string()),
     }
 }
 
-fn word(record: &SessionRecord) -> &'static str {
+fn activity_word(record: &SessionRecord) -> &'static str {
     if is_live(record) { "running" } else { "historical" }
 }
 
-pub(super) fn info(host: &Host, record: &SessionRecord, source: KeptBy) -> SessionInfo {
+pub(super) fn session_info(host: &Host, record: &SessionRecord, source: KeptBy) -> SessionInfo {
     SessionInfo {
         session_id: record.session_id.to_string(),
         agent_type: record.runtime.id().into(),
@@ -47,9 +47,9 @@ pub(super) fn info(host: &Host, record: &SessionRecord, source: KeptBy) -> Sessi
         message_count: record.messages,
         start_time: record.created_at,
         last_updated: record.updated_at,
-        status: word(record).into(),
+        status: activity_word(record).into(),
         source,
-        workspace_id: workspace_of(&host.workspaces, record),
+        workspace_id: workspace_id(&host.workspaces, record),
         project_path: record.cwd.clone(),
         model: record.model.clone(),
         viewers: host.presence.viewers(record.session_id.as_str()),
@@ -57,7 +57,7 @@ pub(super) fn info(host: &Host, record: &SessionRecord, source: KeptBy) -> Sessi
     }
 }
 
-pub(super) fn item(host: &Host, record: &SessionRecord, source: KeptBy, workspace: &str) -> HistoryItem {
+pub(super) fn history_item(host: &Host, record: &SessionRecord, source: KeptBy, workspace: &str) -> HistoryItem {
     HistoryItem {
         session_id: record.session_id.to_string(),
         workspace_id: workspace.into(),
@@ -66,7 +66,7 @@ pub(super) fn item(host: &Host, record: &SessionRecord, source: KeptBy, workspac
         message_count: record.messages,
         last_updated: record.updated_at,
         project_path: record.cwd.clone(),
-        status: word(record).into(),
+        status: activity_word(record).into(),
         source,
         started_at: record.created_at,
         last_active: record.updated_at,
@@ -74,7 +74,7 @@ pub(super) fn item(host: &Host, record: &SessionRecord, source: KeptBy, workspac
     }
 }
 
-pub(super) fn full(host: &Host, record: &SessionRecord, waiting: &[std::sync::Arc<Pending>]) -> SessionState {
+pub(super) fn session_state(host: &Host, record: &SessionRecord, waiting: &[std::sync::Arc<Pending>]) -> SessionState {
     let status = match record.status {
         SessionStatus::Created => "starting",
         SessionStatus::Active => "running",
@@ -86,7 +86,7 @@ pub(super) fn full(host: &Host, record: &SessionRecord, waiting: &[std::sync::Ar
     SessionState {
         id: record.session_id.to_string(),
         session_id: record.session_id.to_string(),
-        workspace_id: workspace_of(&host.workspaces, record).unwrap_or_default(),
+        workspace_id: workspace_id(&host.workspaces, record).unwrap_or_default(),
         status: status.into(),
         project_path: record.cwd.clone(),
         agent_type: record.runtime.id().into(),
@@ -94,7 +94,7 @@ pub(super) fn full(host: &Host, record: &SessionRecord, waiting: &[std::sync::Ar
         last_active: record.updated_at,
         last_updated: record.updated_at,
         error: (record.last_outcome == Some(TaskOutcome::Failed)).then(|| "the last task failed".into()),
-        claude_state: state(record, !waiting.is_empty()).into(),
+        claude_state: agent_state(record, !waiting.is_empty()).into(),
         claude_session_id: record.runtime_session_id.as_ref().map(ToString::to_string).unwrap_or_default(),
         is_running: record.open_task.is_some(),
         waiting_for_input: !waiting.is_empty(),
@@ -109,7 +109,7 @@ pub(super) fn full(host: &Host, record: &SessionRecord, waiting: &[std::sync::Ar
     }
 }
 
-/// The tool of what waits; a question is a tool of its own to clients.
+/// The tool name of a pending item; clients know questions as a tool.
 pub(super) fn tool_name(ask: &PendingAsk) -> &str {
     match ask {
         PendingAsk::Approval(asked) => &asked.name,
@@ -117,7 +117,7 @@ pub(super) fn tool_name(ask: &PendingAsk) -> &str {
     }
 }
 
-/// Whether git keeps this folder.
+/// Whether the folder contains a `.git`; git itself is not asked.
 pub(super) async fn is_git(path: &str) -> bool {
     tokio::fs::try_exists(std::path::Path::new(path).join(".git")).await.unwrap_or(false)
 }

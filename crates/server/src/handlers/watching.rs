@@ -1,4 +1,4 @@
-//! Watching sessions, and saying which one is on the screen.
+//! `session/watch`, `session/unwatch` and `client/session/focus`.
 
 use roost_engine::Kept;
 use roost_model::session::SessionRecord;
@@ -6,30 +6,32 @@ use roost_rpc::{Fault, FaultCode, FocusResult, UnwatchParams, WatchParams, Watch
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use super::past::Found;
-use super::routing::{self, Named};
+use super::past::FoundSession;
+use super::routing::{self, SessionSelector};
 use super::shape;
 use crate::cdev::notify::Naming;
 use crate::connection::Connection;
 use crate::dispatch::Context;
-use crate::feed::{Command, ResumePoint};
-use crate::tail::{Watcher, Watching};
+use crate::feed::{FeedCommand, ResumePoint};
+use crate::tail::{TailHandle, Watcher};
 
 pub(crate) async fn watch(context: &Context<'_>, params: WatchParams) -> Result<WatchResult, Fault> {
     let connection = context.connected()?;
     let (workspace, agent_type) = (params.workspace_id.as_deref(), params.agent_type.as_deref());
-    let found = routing::found(context, Named { id: &params.session_id, workspace, cwd: None, agent_type }).await?;
+    let found =
+        routing::find_session(context, SessionSelector { id: &params.session_id, workspace, cwd: None, agent_type })
+            .await?;
     let record = found.record();
     let after = params.after.as_deref().map(str::parse::<ResumePoint>).transpose()?;
     let session = record.session_id.to_string();
-    let workspace = params.workspace_id.or_else(|| shape::workspace_of(&context.host.workspaces, &record));
+    let workspace = params.workspace_id.or_else(|| shape::workspace_id(&context.host.workspaces, &record));
     let was_there = connection.views(&session);
     let commands = connection.feeds().commands();
     let cursor = match commands {
         // The feed itself takes the watch, so that nothing falls between what was missed and what comes.
         Some(commands) => {
             let (done, watched) = oneshot::channel();
-            let command = Command::Watch { session: session.clone(), workspace: workspace.clone(), after, done };
+            let command = FeedCommand::Watch { session: session.clone(), workspace: workspace.clone(), after, done };
             let gone = |_| Fault::new(FaultCode::InternalError, "the connection is closing");
             commands.send(command).await.map_err(|_| gone(()))?;
             Some(watched.await.map_err(|_| gone(()))??.to_string())
@@ -41,16 +43,16 @@ pub(crate) async fn watch(context: &Context<'_>, params: WatchParams) -> Result<
         }
     };
     let naming = connection.feeds().naming();
-    if let (Found::Past(kept), Some(naming)) = (&found, naming) {
+    if let (FoundSession::Past(kept), Some(naming)) = (&found, naming) {
         tail(context, kept, workspace.clone(), naming, |_| true).await?;
     }
     if let Some(workspace) = &workspace {
-        look_at(context, connection, workspace, &record);
+        set_focus(context, connection, workspace, &record);
     }
     if !was_there {
-        context.host.presence.joined(connection, &session);
+        context.host.presence.notify_joined(connection, &session);
     }
-    connection.tell("session_watch_started", json!({ "session_id": session, "watching": true }));
+    connection.notify("session_watch_started", json!({ "session_id": session, "watching": true }));
     Ok(WatchResult {
         status: "watching".into(),
         watching: true,
@@ -60,7 +62,7 @@ pub(crate) async fn watch(context: &Context<'_>, params: WatchParams) -> Result<
     })
 }
 
-/// Tells this client of a past session, if it is not told already.
+/// Tails a past session for this client, unless it is tailed already.
 pub(super) async fn tail(
     context: &Context<'_>,
     kept: &Kept,
@@ -74,13 +76,13 @@ pub(super) async fn tail(
         return Ok(());
     }
     let watcher = Watcher { connection: connection.clone(), workspace, naming, wants: Box::new(wants) };
-    let watching = Watching::begin(context.host, kept, watcher).await?;
+    let watching = TailHandle::begin(context.host, kept, watcher).await?;
     connection.feeds().add_tail(&session, watching);
     Ok(())
 }
 
 pub(crate) async fn unwatch(context: &Context<'_>, params: UnwatchParams) -> Result<WatchResult, Fault> {
-    routing::known(context, params.agent_type.as_deref())?;
+    routing::check_agent_type(context, params.agent_type.as_deref())?;
     let connection = context.connected()?;
     let session = match &params.session_id {
         // A session that is gone, or that only its runtime keeps, can still be watched no more.
@@ -99,9 +101,9 @@ pub(crate) async fn unwatch(context: &Context<'_>, params: UnwatchParams) -> Res
         if connection.focus().is_some_and(|(_, focused)| focused == *session) {
             connection.set_focus(None);
         }
-        context.host.presence.left(connection, session);
+        context.host.presence.notify_left(connection, session);
         let params = json!({ "session_id": session, "watching": false, "reason": "client_request" });
-        connection.tell("session_watch_stopped", params);
+        connection.notify("session_watch_stopped", params);
     }
     Ok(WatchResult {
         status: "unwatched".into(),
@@ -112,7 +114,7 @@ pub(crate) async fn unwatch(context: &Context<'_>, params: UnwatchParams) -> Res
     })
 }
 
-/// The lowest workspace and session that is watched and fits; always the same one for the same watches.
+/// The first watched session, by workspace and id, that matches the parameters.
 async fn first_watched(context: &Context<'_>, connection: &Connection, params: &UnwatchParams) -> Option<String> {
     let mut watched = connection.watched();
     watched.sort_by(|(a, of_a), (b, of_b)| (of_a, a).cmp(&(of_b, b)));
@@ -133,12 +135,12 @@ async fn first_watched(context: &Context<'_>, connection: &Connection, params: &
 
 pub(crate) async fn focus(context: &Context<'_>, params: WorkspaceSessionParams) -> Result<FocusResult, Fault> {
     let connection = context.connected()?;
-    let record = routing::found(context, Named::of_workspace(&params)).await?.record();
+    let record = routing::find_session(context, SessionSelector::from_params(&params)).await?.record();
     let session = record.session_id.as_str();
     let was_there = connection.views(session);
-    look_at(context, connection, &params.workspace_id, &record);
+    set_focus(context, connection, &params.workspace_id, &record);
     if !was_there {
-        context.host.presence.joined(connection, session);
+        context.host.presence.notify_joined(connection, session);
     }
     let mut viewers = context.host.presence.viewers(session);
     let viewer_count = viewers.len() as u64;
@@ -152,22 +154,22 @@ pub(crate) async fn focus(context: &Context<'_>, params: WorkspaceSessionParams)
     })
 }
 
-/// Puts a session on the client's screen.
-fn look_at(context: &Context<'_>, connection: &Connection, workspace: &str, record: &SessionRecord) {
+/// Notes that the client shows a session, and notifies the viewers of the one before.
+fn set_focus(context: &Context<'_>, connection: &Connection, workspace: &str, record: &SessionRecord) {
     let focus = (workspace.to_owned(), record.session_id.to_string());
     let before = connection.set_focus(Some(focus));
-    gone_from(context, connection, before);
+    notify_if_gone(context, connection, before);
 }
 
-/// Takes the session off the client's screen that is there.
-pub(super) fn look_away(context: &Context<'_>, connection: &Connection) {
+/// Notes that the client shows no session any more.
+pub(super) fn clear_focus(context: &Context<'_>, connection: &Connection) {
     let before = connection.set_focus(None);
-    gone_from(context, connection, before);
+    notify_if_gone(context, connection, before);
 }
 
-/// Tells those on a session that was on the client's screen, if the client has nothing to do with it any more.
-fn gone_from(context: &Context<'_>, connection: &Connection, before: Option<(String, String)>) {
+/// Sends `session_left` to a session's viewers if the client neither shows nor watches it any more.
+fn notify_if_gone(context: &Context<'_>, connection: &Connection, before: Option<(String, String)>) {
     if let Some((_, session)) = before.filter(|(_, session)| !connection.views(session)) {
-        context.host.presence.left(connection, &session);
+        context.host.presence.notify_left(connection, &session);
     }
 }

@@ -1,4 +1,4 @@
-//! Workspaces, with how their repositories are at a glance.
+//! `workspace/*`: lists, adds, changes and removes workspaces, with a summary of their repositories.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,37 +12,37 @@ use roost_rpc::{
 };
 use roost_workspace::git::{Git, GitState, Probe, Timeouts};
 
-use super::routing::Named;
+use super::routing::SessionSelector;
 use super::{history, routing, shape, watching};
 use crate::connection::Connection;
 use crate::dispatch::{Context, PAGE_BYTES};
+use crate::folder_policy::Reach;
 use crate::host::Host;
-use crate::places::Reach;
-use crate::workspaces::{Entry, NewWorkspace};
-use crate::{fault, live};
+use crate::workspaces::{NewWorkspace, WorkspaceEntry};
+use crate::{fault, live_workspaces};
 
-/// Past sessions of a workspace that are listed with it.
+/// The most sessions that are listed with a workspace.
 const SESSIONS: usize = 50;
-/// Repositories that are looked at at once.
+/// How many repositories are probed concurrently.
 const PROBES: usize = 10;
 /// Workspaces that a client begins to follow at once.
 const AT_ONCE: usize = 4;
-/// How long a look may take.
+/// The time limit of each git process of a probe.
 const PROBE_TIME: Duration = Duration::from_secs(5);
-/// Bytes that one session of a list takes, roughly and at most.
+/// The estimated size of one listed session, in bytes.
 const ITEM: usize = 2 << 10;
 
 pub(crate) async fn list(context: &Context<'_>, params: WorkspaceListParams) -> Result<WorkspaceListResult, Fault> {
     let all = context.host.workspaces.all();
     let probed = if params.include_git == Some(false) { 0 } else { params.git_limit.unwrap_or(u32::MAX) as usize };
     let each = (PAGE_BYTES / ITEM / all.len().max(1)).clamp(1, SESSIONS);
-    let sessions = history::listed(&context.host.sessions).await?;
+    let sessions = history::listed_sessions(&context.host.sessions).await?;
     let shaped = all.iter().enumerate().map(|(at, entry)| {
-        let records = sessions.iter().filter(|record| routing::belongs(record, entry)).cloned().collect();
+        let records = sessions.iter().filter(|record| routing::belongs_to(record, entry)).cloned().collect();
         async move {
             let is_looked_at = at < probed && context.host.workspaces.check(entry).is_ok();
             let git = if is_looked_at { probe(entry).await.ok() } else { None };
-            shape_all(context, entry, records, each, git).await
+            workspace_result(context, entry, records, each, git).await
         }
     });
     let shaped: Vec<_> = shaped.collect();
@@ -50,18 +50,18 @@ pub(crate) async fn list(context: &Context<'_>, params: WorkspaceListParams) -> 
 }
 
 pub(crate) async fn get(context: &Context<'_>, params: WorkspaceParams) -> Result<Workspace, Fault> {
-    shaped(context, &context.host.workspaces.get(&params.workspace_id)?).await
+    probed_result(context, &context.host.workspaces.get(&params.workspace_id)?).await
 }
 
-async fn shaped(context: &Context<'_>, entry: &Entry) -> Result<Workspace, Fault> {
-    let records = history::of_entry(&context.host.sessions, entry).await?;
-    Ok(shape_all(context, entry, records, SESSIONS, probe(entry).await.ok()).await)
+async fn probed_result(context: &Context<'_>, entry: &WorkspaceEntry) -> Result<Workspace, Fault> {
+    let records = history::workspace_sessions(&context.host.sessions, entry).await?;
+    Ok(workspace_result(context, entry, records, SESSIONS, probe(entry).await.ok()).await)
 }
 
-/// A workspace with its sessions, of which so many are listed.
-async fn shape_all(
+/// A workspace as clients get it, with at most `most` of its sessions.
+async fn workspace_result(
     context: &Context<'_>,
-    entry: &Entry,
+    entry: &WorkspaceEntry,
     records: Vec<SessionRecord>,
     most: usize,
     git: Option<Probe>,
@@ -90,18 +90,18 @@ async fn shape_all(
         active_agent_type: active.map(|record| record.runtime.id().into()),
         is_git_repo,
         git_state: git.as_ref().map_or(unread, |probe| probe.state).word().into(),
-        git: git.map(at_a_glance),
+        git: git.map(git_summary),
     }
 }
 
-/// How an entry's repository is; one that does not answer soon holds up nobody.
-async fn probe(entry: &Entry) -> Result<Probe, Fault> {
+/// The summary of a workspace's repository, with a short time limit so that a slow one holds up nobody.
+async fn probe(entry: &WorkspaceEntry) -> Result<Probe, Fault> {
     let timeouts = Timeouts { read: PROBE_TIME, ..Timeouts::default() };
     let root = super::file::blocking(entry, Ok).await?;
     Git::new(root).with_timeouts(timeouts).probe().await.map_err(fault::workspace)
 }
 
-fn at_a_glance(probe: Probe) -> WorkspaceGit {
+fn git_summary(probe: Probe) -> WorkspaceGit {
     let status = probe.status.unwrap_or_default();
     WorkspaceGit {
         initialized: probe.state != GitState::NoGit,
@@ -117,11 +117,11 @@ fn at_a_glance(probe: Probe) -> WorkspaceGit {
     }
 }
 
-fn items(context: &Context<'_>, entry: &Entry, records: &[SessionRecord], most: usize) -> Vec<HistoryItem> {
+fn items(context: &Context<'_>, entry: &WorkspaceEntry, records: &[SessionRecord], most: usize) -> Vec<HistoryItem> {
     records
         .iter()
         .take(most)
-        .map(|record| shape::item(context.host, record, KeptBy::Managed, entry.id.as_str()))
+        .map(|record| shape::history_item(context.host, record, KeptBy::Managed, entry.id.as_str()))
         .collect()
 }
 
@@ -138,12 +138,12 @@ pub(crate) async fn add(context: &Context<'_>, params: WorkspaceAddParams) -> Re
         let (host, entry) = (context.host.clone(), entry.clone());
         context.host.daemon.spawn(async move { follow(&host, &connection, &entry).await });
     }
-    shaped(context, &entry).await
+    probed_result(context, &entry).await
 }
 
 pub(crate) async fn remove(context: &Context<'_>, params: WorkspaceParams) -> Result<Done, Fault> {
     let entry = context.host.workspaces.find(&params.workspace_id)?;
-    let records = history::of_entry(&context.host.sessions, &entry).await?;
+    let records = history::workspace_sessions(&context.host.sessions, &entry).await?;
     let busy = records.iter().filter(|record| record.open_task.is_some()).count();
     if busy > 0 {
         let why = format_args!("cannot remove workspace with {busy} active session(s); stop them first");
@@ -157,12 +157,12 @@ pub(crate) async fn remove(context: &Context<'_>, params: WorkspaceParams) -> Re
 
 pub(crate) async fn update(context: &Context<'_>, params: WorkspaceUpdateParams) -> Result<Workspace, Fault> {
     let entry = context.host.workspaces.update(&params.workspace_id, params.name, params.auto_start).await?;
-    shaped(context, &entry).await
+    probed_result(context, &entry).await
 }
 
 pub(crate) async fn status(context: &Context<'_>, params: WorkspaceParams) -> Result<WorkspaceStatusResult, Fault> {
     let entry = context.host.workspaces.get(&params.workspace_id)?;
-    let records = history::of_entry(&context.host.sessions, &entry).await?;
+    let records = history::workspace_sessions(&context.host.sessions, &entry).await?;
     let live = records.iter().filter(|record| shape::is_live(record)).count() as u64;
     let watched = records.iter().find(|record| !context.host.presence.viewers(record.session_id.as_str()).is_empty());
     let probe = probe(&entry).await;
@@ -203,8 +203,9 @@ pub(crate) async fn subscribe(context: &Context<'_>, params: WorkspaceParams) ->
     Ok(SubscribeResult { success: true, workspace_id: id, subscribed })
 }
 
-/// Tells a client what happens in a workspace. One that cannot be watched has its other events all the same.
-pub(super) async fn follow(host: &Arc<Host>, connection: &Arc<Connection>, entry: &Entry) {
+/// Subscribes a client to the live events of a workspace. If the folder cannot be watched, the client is told so and
+/// gets the other events.
+pub(super) async fn follow(host: &Arc<Host>, connection: &Arc<Connection>, entry: &WorkspaceEntry) {
     let id = entry.id.to_string();
     connection.live().entry(id.clone()).or_default();
     match host.repositories.live.follow(host, connection, entry).await {
@@ -214,7 +215,7 @@ pub(super) async fn follow(host: &Arc<Host>, connection: &Arc<Connection>, entry
                 *place = Some(feed);
             }
         }
-        Err(fault) => _ = connection.send(live::failed(&id, &fault.message)).await,
+        Err(fault) => _ = connection.send(live_workspaces::failed(&id, &fault.message)).await,
     }
 }
 
@@ -224,7 +225,7 @@ pub(crate) async fn unsubscribe(context: &Context<'_>, params: WorkspaceParams) 
     let subscribed = connection.workspaces(|all| _ = all.remove(&id));
     connection.live().remove(&id);
     if connection.focus().is_some_and(|(workspace, _)| workspace == id) {
-        watching::look_away(context, connection);
+        watching::clear_focus(context, connection);
     }
     Ok(SubscribeResult { success: true, workspace_id: id, subscribed })
 }
@@ -238,7 +239,7 @@ pub(crate) async fn subscriptions(context: &Context<'_>, _: NoParams) -> Result<
 pub(crate) async fn subscribe_all(context: &Context<'_>, _: NoParams) -> Result<SubscribeAllResult, Fault> {
     let connection = context.connected()?;
     connection.workspaces(std::collections::BTreeSet::clear);
-    watching::look_away(context, connection);
+    watching::clear_focus(context, connection);
     connection.set_live_everywhere(true);
     let all = context.host.workspaces.usable();
     // Each of them looks at all of its files first.
@@ -248,7 +249,7 @@ pub(crate) async fn subscribe_all(context: &Context<'_>, _: NoParams) -> Result<
 }
 
 pub(crate) async fn activate(context: &Context<'_>, params: WorkspaceSessionParams) -> Result<ActivateResult, Fault> {
-    let record = routing::hosted(context, Named::of_workspace(&params), None).await?;
+    let record = routing::find_or_adopt(context, SessionSelector::from_params(&params), None).await?;
     context.host.workspaces.activate(&params.workspace_id, &record.session_id).await?;
     Ok(ActivateResult {
         success: true,

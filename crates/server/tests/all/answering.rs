@@ -8,9 +8,9 @@ use testkit::facts;
 use testkit::fake::Told;
 
 use crate::kit::{Client, Door};
-use crate::stage::{Scene, of};
+use crate::stage::{Scene, events_named};
 
-/// A question with choices.
+/// A question with one field and choices.
 fn question(id: &str) -> Fact {
     let option = |value: &str, label: &str| QuestionOption {
         value: value.into(),
@@ -244,7 +244,7 @@ async fn a_question_arrives_as_the_tool_call_that_clients_know_and_is_answered_b
         let mut scene = door.scene(&mut client).await;
         scene.agent.say(question("q")).await;
         let events = client.until("claude_waiting").await;
-        let asked = of(&events, "claude_message")
+        let asked = events_named(&events, "claude_message")
             .into_iter()
             .find(|message| message["content"][0]["type"] == "tool_use")
             .unwrap_or_else(|| panic!("{events:#?}"));

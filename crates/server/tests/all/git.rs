@@ -75,10 +75,10 @@ async fn commits_go_out_and_come_in_with_progress_and_conflicts_are_results() {
     let door = Door::open_with(unlimited).await;
     let (mut client, terminal, id) = stage(&door).await;
     let terminal = terminal.with_remote();
-    let of = json!({ "workspace_id": id });
+    let target = json!({ "workspace_id": id });
     terminal.write("file", "ours\ntwo\n");
     terminal.git(&["commit", "--quiet", "--all", "--message", "ours"]);
-    let pushed = client.call("git/push", of.clone()).await.unwrap();
+    let pushed = client.call("git/push", target.clone()).await.unwrap();
     assert_eq!((&pushed["success"], &pushed["commits_pushed"]), (&json!(true), &json!(1)));
     let progress = client.event("git_operation_progress").await;
     assert_eq!((&progress["operation"], &progress["workspace_id"]), (&json!("push"), &id));
@@ -87,15 +87,15 @@ async fn commits_go_out_and_come_in_with_progress_and_conflicts_are_results() {
     terminal.git(&["reset", "--quiet", "--hard", "HEAD~"]);
     terminal.write("file", "mine\ntwo\n");
     terminal.git(&["commit", "--quiet", "--all", "--message", "mine"]);
-    let pulled = client.call("git/pull", of.clone()).await.unwrap();
+    let pulled = client.call("git/pull", target.clone()).await.unwrap();
     assert_eq!((&pulled["success"], &pulled["conflicted_files"]), (&json!(false), &json!(["file"])));
     let told = client.event("git_operation_completed").await;
     assert_eq!((&told["success"], &told["conflicted_files"]), (&json!(false), &json!(["file"])));
     let refused = client.call("git/merge", json!({ "workspace_id": id, "branch": "origin/main" })).await.unwrap_err();
     assert_eq!((&refused["code"], &refused["data"]["kind"]), (&json!(-32032), &json!("CONFLICTS")));
-    client.call("git/merge/abort", of.clone()).await.unwrap();
+    client.call("git/merge/abort", target.clone()).await.unwrap();
     assert_eq!(terminal.read("file"), "mine\ntwo\n");
-    let state = client.call("git/get_status", of).await.unwrap();
+    let state = client.call("git/get_status", target).await.unwrap();
     assert_eq!((&state["state"], &state["ahead"], &state["behind"]), (&json!("diverged"), &json!(1), &json!(1)));
     assert_eq!((&state["remote"], &state["has_upstream"]), (&json!("origin"), &json!(true)));
 }
@@ -120,11 +120,11 @@ async fn what_is_put_aside_comes_back() {
     let door = Door::open_with(unlimited).await;
     let (mut client, terminal, id) = stage(&door).await;
     terminal.write("file", "changed\n");
-    let of = json!({ "workspace_id": id });
+    let target = json!({ "workspace_id": id });
     let put = client.call("git/stash", json!({ "workspace_id": id, "message": "later" })).await.unwrap();
     assert_eq!((&put["name"], &put["message"]), (&json!("stash@{0}"), &json!("later")));
-    assert_eq!(client.call("git/stash/list", of.clone()).await.unwrap()["count"], 1);
-    assert_eq!(client.call("git/stash/pop", of).await.unwrap()["has_conflicts"], false);
+    assert_eq!(client.call("git/stash/list", target.clone()).await.unwrap()["count"], 1);
+    assert_eq!(client.call("git/stash/pop", target).await.unwrap()["has_conflicts"], false);
     assert_eq!(terminal.read("file"), "changed\n");
 }
 

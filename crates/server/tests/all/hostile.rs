@@ -50,7 +50,7 @@ async fn connect_from(door: &Door, source: [u8; 4]) -> TcpStream {
     socket.connect(door.address).await.unwrap()
 }
 
-/// Below the WebSocket.
+/// The TCP stream below the WebSocket.
 fn bytes(client: &mut Client) -> &mut TcpStream {
     match client.socket().get_mut() {
         MaybeTlsStream::Plain(stream) => stream,

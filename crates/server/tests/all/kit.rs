@@ -74,7 +74,7 @@ impl Door {
         self.pair(None).await["access_token"].as_str().unwrap().to_owned()
     }
 
-    /// A new device's tokens.
+    /// Pairs a new device and returns its tokens.
     pub(crate) async fn pair(&self, scope: Option<Scope>) -> Value {
         let mut local = self.local().await;
         let offer = local.call("pair/create", json!({ "scope": scope })).await.unwrap();
@@ -169,7 +169,7 @@ enum Wire {
     Lines(BufReader<UnixStream>),
 }
 
-/// One connection.
+/// One connection, over whichever transport.
 pub(crate) struct Client {
     wire: Wire,
     next_id: u64,
@@ -268,7 +268,7 @@ impl Client {
         }
     }
 
-    /// The socket itself.
+    /// The WebSocket, for tests that go below the protocol.
     pub(crate) fn socket(&mut self) -> &mut WebSocketStream<MaybeTlsStream<TcpStream>> {
         match &mut self.wire {
             Wire::Socket(socket) => socket,

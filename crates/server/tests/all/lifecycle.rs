@@ -9,7 +9,7 @@ use testkit::{facts, soon};
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::kit::{Client, Door};
-use crate::stage::of;
+use crate::stage::events_named;
 
 /// Lets this much time pass for every timer at once.
 async fn pass(time: Duration) {
@@ -126,7 +126,8 @@ async fn a_second_hello_changes_nothing() {
     scene.agent.say(facts::output("once")).await;
     scene.agent.finish().await;
     let events = client.until("stream_read_complete").await;
-    let said = of(&events, "claude_message").into_iter().filter(|said| said["content"][0]["text"] == "once").count();
+    let said =
+        events_named(&events, "claude_message").into_iter().filter(|said| said["content"][0]["text"] == "once").count();
     assert_eq!(said, 1);
 }
 

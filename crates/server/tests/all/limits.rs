@@ -113,7 +113,7 @@ async fn a_body_beyond_the_limit_is_refused() {
 }
 
 /// A client whose session has a turn of these answers behind it, and the session.
-async fn told(door: &mut Door, answers: impl IntoIterator<Item = String>) -> (Client, String) {
+async fn session_with_answers(door: &mut Door, answers: impl IntoIterator<Item = String>) -> (Client, String) {
     let mut client = door.client().await;
     let scene = door.scene(&mut client).await;
     for answer in answers {
@@ -127,7 +127,8 @@ async fn told(door: &mut Door, answers: impl IntoIterator<Item = String>) -> (Cl
 #[tokio::test]
 async fn a_session_of_big_messages_is_read_in_pages_that_fit() {
     let mut door = Door::open().await;
-    let (mut client, session) = told(&mut door, (0..20).map(|k| format!("{k:02}{}", "\"x\"".repeat(30_000)))).await;
+    let (mut client, session) =
+        session_with_answers(&mut door, (0..20).map(|k| format!("{k:02}{}", "\"x\"".repeat(30_000)))).await;
     for order in ["asc", "desc"] {
         let (mut seen, mut offset) = (Vec::new(), 0);
         loop {
@@ -151,7 +152,8 @@ async fn a_session_of_big_messages_is_read_in_pages_that_fit() {
 #[tokio::test]
 async fn elements_and_events_come_in_pages_that_fit_too() {
     let mut door = Door::open().await;
-    let (mut client, session) = told(&mut door, (0..20).map(|k| format!("{k:02}{}", "x".repeat(100_000)))).await;
+    let (mut client, session) =
+        session_with_answers(&mut door, (0..20).map(|k| format!("{k:02}{}", "x".repeat(100_000)))).await;
     let mut params = json!({ "session_id": session, "limit": 100 });
     let mut seen = 0;
     loop {
@@ -182,7 +184,8 @@ async fn elements_and_events_come_in_pages_that_fit_too() {
 #[tokio::test]
 async fn a_batch_of_answers_that_do_not_fit_together_still_fits_into_a_frame() {
     let mut door = Door::open_with(unlimited).await;
-    let (mut client, session) = told(&mut door, (0..300).map(|k| format!("{k:03}{}", "x".repeat(3000)))).await;
+    let (mut client, session) =
+        session_with_answers(&mut door, (0..300).map(|k| format!("{k:03}{}", "x".repeat(3000)))).await;
     let call = |id: usize, method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
     // Two pages that nearly fill the frame, and many small answers for which there is no room any more.
     let page = |limit| json!({ "session_id": session, "limit": limit });
@@ -201,7 +204,7 @@ async fn a_batch_of_answers_that_do_not_fit_together_still_fits_into_a_frame() {
 #[tokio::test]
 async fn one_answer_bigger_than_a_frame_is_told_cut_and_is_whole_as_an_artifact() {
     let mut door = Door::open().await;
-    let (mut client, session) = told(&mut door, [facts::noise(3 << 20)]).await;
+    let (mut client, session) = session_with_answers(&mut door, [facts::noise(3 << 20)]).await;
     let page = client.call("session/messages", json!({ "session_id": session })).await.unwrap();
     let text = page["messages"][1]["message"]["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("[cut: "), "{}", &text[text.len() - 100..]);

@@ -12,7 +12,7 @@ use crate::kit::{Client, Door};
 
 const HEALTH: &str = r#"{"jsonrpc":"2.0","id":"h","method":"status/health"}"#;
 
-/// Below the WebSocket.
+/// The TCP stream below the WebSocket.
 fn bytes(client: &mut Client) -> &mut TcpStream {
     match client.socket().get_mut() {
         MaybeTlsStream::Plain(stream) => stream,

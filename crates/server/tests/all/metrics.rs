@@ -1,4 +1,4 @@
-//! What Prometheus is told.
+//! The metrics that Prometheus scrapes.
 
 use serde_json::json;
 use testkit::facts;

@@ -11,7 +11,7 @@ use testkit::fake::{FakeAdapter, FakePast, How};
 use testkit::{Harness, Home, facts, soon};
 
 use crate::kit::{Client, Door};
-use crate::stage::{of, unlimited};
+use crate::stage::{events_named, unlimited};
 
 const OLD: &str = "019a0000-0000-7000-8000-000000000001";
 const NEW: &str = "019a0000-0000-7000-8000-000000000002";
@@ -43,7 +43,7 @@ fn texts(messages: &Value) -> Vec<String> {
 }
 
 /// The texts of the next messages that a watching client is told.
-async fn told(client: &mut Client, count: usize) -> Vec<String> {
+async fn next_texts(client: &mut Client, count: usize) -> Vec<String> {
     let mut all = Vec::new();
     while all.len() < count {
         let message = client.event("claude_message").await;
@@ -132,7 +132,8 @@ async fn a_past_session_that_is_prompted_is_resumed_natively_under_its_own_id_wi
     agent.say(facts::output("a small bird")).await;
     agent.finish().await;
     let events = client.until("stream_read_complete").await;
-    let said: Vec<_> = of(&events, "claude_message").iter().map(|message| message["content"].clone()).collect();
+    let said: Vec<_> =
+        events_named(&events, "claude_message").iter().map(|message| message["content"].clone()).collect();
     assert_eq!(said[0][0]["text"], "and an egg");
 
     let messages = client.call("session/messages", json!({ "session_id": OLD })).await.unwrap();
@@ -198,13 +199,13 @@ async fn whoever_watches_a_past_session_is_told_what_is_said_in_it_from_then_on(
     past(&door).add(OLD, "and an egg");
     past(&door).add(OLD, "a small bird");
     for client in [&mut one, &mut other] {
-        assert_eq!(told(client, 2).await, ["and an egg", "a small bird"]);
+        assert_eq!(next_texts(client, 2).await, ["and an egg", "a small bird"]);
     }
     // Watching it again changes nothing; what was told is not told again.
     one.call("workspace/session/watch", params).await.unwrap();
     past(&door).cut(OLD, 3);
     past(&door).add(OLD, "a round thing");
-    assert_eq!(told(&mut one, 1).await, ["a round thing"]);
+    assert_eq!(next_texts(&mut one, 1).await, ["a round thing"]);
     let history = one.call("session/messages", json!({ "session_id": OLD })).await.unwrap();
     assert_eq!(texts(&history), ["what is a hen", "a bird", "and an egg", "a round thing"]);
 }
@@ -249,7 +250,7 @@ async fn nothing_is_read_of_a_session_that_nobody_watches_or_that_does_not_chang
     // Two rounds of looks: each tells of one change.
     for text in ["one", "two"] {
         past(&door).add(NEW, text);
-        assert_eq!(told(&mut client, 1).await, [text]);
+        assert_eq!(next_texts(&mut client, 1).await, [text]);
     }
     assert_eq!(past(&door).reads(), reads + 2, "only what changed was read");
 }
@@ -266,10 +267,10 @@ async fn a_session_that_becomes_hosted_is_tailed_no_more() {
     keep(&door, NEW, 2, &["something else"]);
     client.call("session/watch", json!({ "session_id": NEW })).await.unwrap();
     past(&door).add(NEW, "of the other");
-    let mut said = told(&mut client, 2).await;
+    let mut said = next_texts(&mut client, 2).await;
     agent.say(facts::output("a small bird")).await;
     agent.finish().await;
-    said.extend(told(&mut client, 1).await);
+    said.extend(next_texts(&mut client, 1).await);
     assert_eq!(said, ["and an egg", "of the other", "a small bird"], "each once");
 }
 

@@ -9,7 +9,7 @@ use testkit::fake::Told;
 use testkit::{facts, soon};
 
 use crate::kit::{Client, Door};
-use crate::stage::{of, unlimited};
+use crate::stage::{events_named, unlimited};
 
 /// A turn with a tool call in it, and its session.
 async fn turn(door: &mut Door, client: &mut Client) -> String {
@@ -72,7 +72,7 @@ async fn a_watch_after_a_cursor_sends_what_was_missed_and_no_message_twice() {
     scene.agent.say(facts::output("live")).await;
     scene.agent.finish().await;
     let events = again.until("stream_read_complete").await;
-    let said = of(&events, "claude_message");
+    let said = events_named(&events, "claude_message");
     let texts: Vec<_> = said.iter().filter_map(|message| message["content"][0]["text"].as_str()).collect();
     assert_eq!(texts, ["missed", "live"]);
     let page = again.call("session/messages", json!({ "session_id": scene.session })).await.unwrap();

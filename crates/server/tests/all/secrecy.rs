@@ -12,9 +12,9 @@ use crate::kit::Door;
 
 /// Every log line of this process.
 #[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
+struct CapturedLog(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Lines {
+impl Write for CapturedLog {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().write(bytes)
     }
@@ -24,7 +24,7 @@ impl Write for Lines {
     }
 }
 
-impl<'a> MakeWriter<'a> for Lines {
+impl<'a> MakeWriter<'a> for CapturedLog {
     type Writer = Self;
 
     fn make_writer(&'a self) -> Self {
@@ -34,7 +34,7 @@ impl<'a> MakeWriter<'a> for Lines {
 
 #[tokio::test]
 async fn no_token_and_no_prompt_is_in_a_log_line() {
-    let lines = Lines::default();
+    let lines = CapturedLog::default();
     // All that is ours, and of the rest what anybody would ever turn on; the test's own client tells its token below that.
     let filter = "debug,roost_server=trace,roost_engine=trace,roost_log=trace,roost_process=trace";
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(lines.clone()).init();

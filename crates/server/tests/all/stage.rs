@@ -148,6 +148,6 @@ pub(crate) fn names(events: &[(String, Value)]) -> Vec<&str> {
 }
 
 /// The events of this name among these.
-pub(crate) fn of<'a>(events: &'a [(String, Value)], wanted: &str) -> Vec<&'a Value> {
+pub(crate) fn events_named<'a>(events: &'a [(String, Value)], wanted: &str) -> Vec<&'a Value> {
     events.iter().filter(|(name, _)| name == wanted).map(|(_, params)| params).collect()
 }

@@ -7,7 +7,7 @@ use crate::kit::Door;
 
 /// The workspace's folder as a repository.
 pub(crate) struct Terminal {
-    /// Where it is.
+    /// The absolute path of the repository.
     pub(crate) folder: PathBuf,
 }
 
@@ -39,12 +39,12 @@ impl Terminal {
         String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
     }
 
-    /// Writes a file.
+    /// Writes a file into the repository.
     pub(crate) fn write(&self, file: &str, content: &str) {
         std::fs::write(self.folder.join(file), content).unwrap();
     }
 
-    /// What a file holds.
+    /// The content of a file of the repository.
     pub(crate) fn read(&self, file: &str) -> String {
         std::fs::read_to_string(self.folder.join(file)).unwrap()
     }

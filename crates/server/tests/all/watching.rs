@@ -10,7 +10,7 @@ use testkit::facts;
 use testkit::fake::Told;
 
 use crate::kit::Door;
-use crate::stage::{Scene, names, of, unlimited};
+use crate::stage::{Scene, events_named, names, unlimited};
 
 #[tokio::test]
 async fn a_turn_is_told_from_its_beginning_to_its_end_with_whose_it_is() {
@@ -35,11 +35,11 @@ async fn a_turn_is_told_from_its_beginning_to_its_end_with_whose_it_is() {
     {
         assert!(all.contains(&expected), "{expected}: {all:?}");
     }
-    let states: Vec<_> = of(&events, "claude_status").iter().map(|status| status["state"].clone()).collect();
+    let states: Vec<_> = events_named(&events, "claude_status").iter().map(|status| status["state"].clone()).collect();
     assert_eq!(json!(states), json!(["running", "idle"]));
-    let states: Vec<_> = of(&events, "pty_state").iter().map(|status| status["state"].clone()).collect();
+    let states: Vec<_> = events_named(&events, "pty_state").iter().map(|status| status["state"].clone()).collect();
     assert_eq!(json!(states), json!(["thinking", "idle"]));
-    let messages = of(&events, "claude_message");
+    let messages = events_named(&events, "claude_message");
     let roles: Vec<_> = messages.iter().map(|message| message["role"].clone()).collect();
     assert_eq!(json!(roles), json!(["user", "assistant", "assistant"]));
     assert_eq!(messages.last().unwrap()["stop_reason"], "end_turn");
@@ -58,9 +58,9 @@ async fn only_who_watches_is_sent_messages_and_everybody_the_state() {
     scene.agent.say(facts::output("for those who watch")).await;
     scene.agent.finish().await;
     let events = other.until("stream_read_complete").await;
-    assert_eq!(of(&events, "claude_message"), Vec::<&Value>::new());
-    assert_eq!(of(&events, "claude_status").len(), 2);
-    assert_eq!(of(&watcher.until("stream_read_complete").await, "claude_message").len(), 3);
+    assert_eq!(events_named(&events, "claude_message"), Vec::<&Value>::new());
+    assert_eq!(events_named(&events, "claude_status").len(), 2);
+    assert_eq!(events_named(&watcher.until("stream_read_complete").await, "claude_message").len(), 3);
 }
 
 #[tokio::test]
@@ -79,7 +79,7 @@ async fn watching_twice_is_watching_once_and_unwatching_ends_it() {
     }
     scene.agent.say(facts::output("once")).await;
     scene.agent.finish().await;
-    assert_eq!(of(&client.until("stream_read_complete").await, "claude_message").len(), 3);
+    assert_eq!(events_named(&client.until("stream_read_complete").await, "claude_message").len(), 3);
     let unwatched = client.call("workspace/session/unwatch", params.clone()).await.unwrap();
     let expected = json!({
         "status": "unwatched", "watching": false, "workspace_id": scene.workspace, "session_id": scene.session,
@@ -91,7 +91,7 @@ async fn watching_twice_is_watching_once_and_unwatching_ends_it() {
     client.call("session/unwatch", json!({ "session_id": scene.session })).await.unwrap();
     client.call("session/send", json!({ "session_id": scene.session, "prompt": "more" })).await.unwrap();
     scene.runtime.task().await.finish().await;
-    assert_eq!(of(&client.until("stream_read_complete").await, "claude_message").len(), 0);
+    assert_eq!(events_named(&client.until("stream_read_complete").await, "claude_message").len(), 0);
 }
 
 #[tokio::test]
@@ -265,7 +265,7 @@ async fn a_session_that_is_stopped_is_told_as_stopped_and_idle() {
     let stopped = client.answer(id).await.unwrap();
     assert_eq!((&stopped["success"], &stopped["message"]), (&json!(true), &json!("Session stopped")));
     let events = client.until("session_stopped").await;
-    assert!(of(&events, "claude_status").iter().any(|status| status["state"] == "stopped"), "{events:?}");
+    assert!(events_named(&events, "claude_status").iter().any(|status| status["state"] == "stopped"), "{events:?}");
     assert_eq!(client.event("pty_state").await["state"], "idle");
     // Once more is no error either.
     client.call("session/stop", json!({ "session_id": session })).await.unwrap();
@@ -297,12 +297,12 @@ async fn a_task_that_fails_is_told_as_an_error_in_every_way_that_clients_look_fo
     let scene = door.scene(&mut client).await;
     scene.agent.say(facts::exited()).await;
     let events = client.until("stream_read_complete").await;
-    let error = of(&events, "error")[0];
+    let error = events_named(&events, "error")[0];
     assert_eq!((&error["code"], &error["session_id"]), (&json!("RUNTIME_EXITED"), &json!(scene.session)));
     assert!(error["message"].is_string() && error["details"]["retryable"].is_boolean(), "{error}");
-    assert_eq!(of(&events, "claude_status").last().unwrap()["state"], "error");
-    assert_eq!(of(&events, "pty_state").last().unwrap()["state"], "error");
-    assert_eq!(of(&events, "claude_message").last().unwrap()["stop_reason"], "error");
+    assert_eq!(events_named(&events, "claude_status").last().unwrap()["state"], "error");
+    assert_eq!(events_named(&events, "pty_state").last().unwrap()["state"], "error");
+    assert_eq!(events_named(&events, "claude_message").last().unwrap()["stop_reason"], "error");
     let state = client.call("session/state", json!({ "session_id": scene.session })).await.unwrap();
     assert_eq!((&state["is_running"], &state["claude_state"]), (&json!(false), &json!("idle")));
 }

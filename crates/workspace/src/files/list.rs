@@ -1,4 +1,4 @@
-//! What is in a folder.
+//! Lists a folder, from the file system.
 
 use std::time::SystemTime;
 
@@ -7,57 +7,57 @@ use cap_std::fs::{Dir, Metadata};
 use super::sniff::sniff;
 use crate::{Error, RelPath, Root};
 
-/// How far and how much is counted of what is in a folder.
+/// How deep folders are counted, and how many entries in one listing.
 const DEEPEST: usize = 10;
 const MOST: u64 = 10_000;
 
-/// What is in a folder, by name.
+/// The content of a folder, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     /// The folders in it, by name.
     pub folders: Vec<FolderEntry>,
-    /// Everything else that can be read, links too.
+    /// The files and links in it, by name.
     pub files: Vec<FileEntry>,
 }
 
 /// A file in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileEntry {
-    /// Where it is.
+    /// Its path from the workspace's folder, with `/` between names.
     pub path: String,
     /// Its last name, without the folders above it.
     pub name: String,
-    /// How many bytes it has.
+    /// Its size in bytes.
     pub size: u64,
-    /// When it last changed.
+    /// The modification time; absent where the file system has none.
     pub modified: Option<SystemTime>,
-    /// It is a link.
+    /// Whether it is a symbolic link; its size is then that of the target, if the target is inside.
     pub is_symlink: bool,
 }
 
 /// A folder in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderEntry {
-    /// Where it is.
+    /// Its path from the workspace's folder, with `/` between names.
     pub path: String,
     /// Its last name, without the folders above it.
     pub name: String,
-    /// What lies directly in it.
+    /// How many entries are directly in it.
     pub entries: u64,
-    /// Folders in it, itself not counted, as far as it was counted.
+    /// How many folders are beneath it, as far as the limits allow to count.
     pub folders: u64,
-    /// Files in it, as far as it was counted.
+    /// How many files are beneath it, as far as the limits allow to count.
     pub files: u64,
-    /// Bytes of those.
+    /// The size of those files together, in bytes.
     pub bytes: u64,
-    /// When it last changed.
+    /// The modification time of the folder itself; absent where the file system has none.
     pub modified: Option<SystemTime>,
 }
 
-/// Lists a folder; what begins with a dot only if asked. Waits for the disk.
+/// Lists a folder; hidden entries only if `hidden`. Waits for the disk.
 pub fn list(root: &Root, path: &RelPath, hidden: bool) -> Result<Listing, Error> {
     let failed = |source| Error::io(path.as_str(), source);
-    let folder = root.open_dir(path).map_err(Error::of_folder)?;
+    let folder = root.open_dir(path).map_err(Error::for_folder)?;
     let mut listing = Listing::default();
     let mut left = MOST;
     for entry in folder.entries().map_err(failed)? {
@@ -91,7 +91,7 @@ pub fn list(root: &Root, path: &RelPath, hidden: bool) -> Result<Listing, Error>
     Ok(listing)
 }
 
-/// The two files that people keep for others to see begin with a dot too.
+/// Whether a name begins with a dot. `.gitignore` and `.env.example` are meant to be seen all the same.
 fn is_hidden(name: &str) -> bool {
     name.starts_with('.') && !matches!(name, ".gitignore" | ".env.example")
 }
@@ -122,10 +122,10 @@ fn changed(metadata: &Metadata) -> Option<SystemTime> {
 }
 
 impl FileEntry {
-    /// It holds no text, as far as its beginning tells. Waits for the disk.
+    /// Whether the file is binary, by its first bytes. Waits for the disk.
     pub fn is_binary(&self, root: &Root) -> bool {
         let Ok(path) = RelPath::parse(&self.path) else { return false };
-        let head = super::read(root, &path, super::Part { offset: Some(0), limit: super::sniff::HEAD as u64 });
+        let head = super::read(root, &path, super::ByteRange { offset: Some(0), limit: super::sniff::HEAD as u64 });
         head.is_ok_and(|content| !sniff(&self.name, &content.bytes).is_text)
     }
 }

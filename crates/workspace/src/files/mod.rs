@@ -1,5 +1,6 @@
-//! Files of a workspace: read, listed, and brought along for a prompt.
+//! Files of a workspace: reading, listing and uploads.
 
+mod image_type;
 mod list;
 mod marks;
 mod open;
@@ -7,9 +8,10 @@ mod read;
 mod sniff;
 mod uploads;
 
+pub use image_type::ImageType;
 pub use list::{FileEntry, FolderEntry, Listing, list};
 pub use marks::Marks;
-pub use open::{Opened, open};
-pub use read::{Content, Part, read};
-pub use sniff::{Sniffed, sniff};
-pub use uploads::{ImageType, Limits, Refusal, Shelf, Stored, Upload, Uploads};
+pub use open::{OpenFile, open};
+pub use read::{ByteRange, Content, read};
+pub use sniff::{ContentType, sniff};
+pub use uploads::{Limits, Refusal, StoredUpload, Upload, UploadKind, Uploads};

@@ -1,44 +1,44 @@
-//! Reading a file, or a part of it.
+//! Reads a file, or a range of it.
 
 use std::io::{Read, Seek, SeekFrom};
 
 use super::sniff::{HEAD, sniff};
 use crate::{Error, RelPath, Root};
 
-/// Which part of a file is wanted.
+/// The range of a file to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// From this byte on; none means the file as a whole.
+pub struct ByteRange {
+    /// The first byte; absent means that the whole file is wanted.
     pub offset: Option<u64>,
-    /// At most so many bytes.
+    /// The most bytes to read.
     pub limit: u64,
 }
 
-/// What a file holds.
+/// A range of a file, with what is known of the whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
-    /// The bytes of the part.
+    /// The bytes that were read.
     pub bytes: Vec<u8>,
-    /// Where they begin.
+    /// The position of the first byte in the file; after the requested one where that cut a character.
     pub offset: u64,
-    /// How big the whole file is.
+    /// The size of the whole file, in bytes.
     pub size: u64,
     /// The bytes are text in UTF-8, cut between two characters.
     pub is_text: bool,
-    /// Its media type.
+    /// The media type that the file's first bytes tell, such as `image/png`.
     pub media_type: &'static str,
 }
 
 impl Content {
-    /// There is more after this part.
+    /// Whether the file goes on after these bytes.
     pub fn is_truncated(&self) -> bool {
         self.offset + (self.bytes.len() as u64) < self.size
     }
 }
 
-/// Reads a part of a file. The beginning of a long text is a preview of it; half a picture shows nothing, so the whole
-/// of something else must fit, unless just a part of it is asked for. Waits for the disk.
-pub fn read(root: &Root, path: &RelPath, part: Part) -> Result<Content, Error> {
+/// Reads a range of a file. A long text is cut, because its beginning is a useful preview. A binary file that is wanted
+/// as a whole must fit the limit, because half a picture shows nothing. Waits for the disk.
+pub fn read(root: &Root, path: &RelPath, part: ByteRange) -> Result<Content, Error> {
     let failed = |source| Error::io(path.as_str(), source);
     let (mut file, metadata) = root.open_file(path)?;
     let mut head = Vec::new();
@@ -68,8 +68,8 @@ pub fn read(root: &Root, path: &RelPath, part: Part) -> Result<Content, Error> {
     Ok(Content { bytes, offset, size, is_text, media_type })
 }
 
-/// The part of some bytes that is whole characters, where only the first and the last may be cut; `None` if it is no
-/// text after all.
+/// The range of complete UTF-8 characters; only the first and the last may be cut off. `None` if the bytes are not
+/// UTF-8.
 fn whole_characters(bytes: &[u8]) -> Option<std::ops::Range<usize>> {
     let start = bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count();
     match std::str::from_utf8(&bytes[start..]) {

@@ -1,27 +1,27 @@
-//! What a file holds, told by its content and not by its name.
+//! Guesses a file's type by its content, not by its name.
 
 use std::path::Path;
 
-/// How much of a file is looked at.
+/// How many bytes at a file's beginning are examined.
 pub(super) const HEAD: usize = 8 * 1024;
 
-/// What a file holds.
+/// The type of a file's content, as its first bytes tell it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sniffed {
-    /// It is text in UTF-8.
+pub struct ContentType {
+    /// Whether the first bytes are UTF-8 text.
     pub is_text: bool,
-    /// Its media type.
+    /// The media type, such as `image/png`; `application/octet-stream` if unknown.
     pub media_type: &'static str,
 }
 
-/// What the beginning of a file says it holds; its name only tells one kind of text from another.
-pub fn sniff(name: &str, head: &[u8]) -> Sniffed {
+/// The type that a file's first bytes tell; its name only distinguishes kinds of text.
+pub fn sniff(name: &str, head: &[u8]) -> ContentType {
     let head = &head[..head.len().min(HEAD)];
     if is_text(head) {
-        return Sniffed { is_text: true, media_type: text_type(name) };
+        return ContentType { is_text: true, media_type: text_type(name) };
     }
     let media_type = infer::get(head).map_or("application/octet-stream", |found| found.mime_type());
-    Sniffed { is_text: false, media_type }
+    ContentType { is_text: false, media_type }
 }
 
 /// UTF-8 without NUL; its last character may be cut off.
@@ -66,7 +66,7 @@ mod tests {
             ("latin.txt", b"Gr\xf6\xdfe und mehr", false, "application/octet-stream"),
         ];
         for (name, head, is_text, media_type) in cases {
-            assert_eq!(sniff(name, head), Sniffed { is_text, media_type }, "{name}");
+            assert_eq!(sniff(name, head), ContentType { is_text, media_type }, "{name}");
         }
     }
 

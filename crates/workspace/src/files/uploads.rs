@@ -1,34 +1,35 @@
-//! Pictures and files that a client brings along for a prompt.
+//! Uploads: pictures and files that a client sends for a prompt.
 //!
-//! They lie in the workspace, where the agent can read them, in a folder that git does not see, until they expire.
+//! They lie in the workspace, where the agent can read them, in a folder that git ignores, until they expire.
 
 use std::io::{self, Read, Write};
 use std::time::{Duration, SystemTime};
 
 use cap_std::fs::{Dir, File};
 
+use super::image_type::ImageType;
 use super::sniff::{HEAD, sniff};
 use crate::{Error, RelPath, Root};
 
-/// Begins the name of what is still coming.
+/// The prefix of a file whose upload has not finished.
 const COMING: &str = ".coming_";
-/// Characters of a file's own name that are kept.
+/// The most characters of a file's own name that are kept.
 const NAME: usize = 100;
 
-/// What is brought along.
+/// The two kinds of uploads. Each has its own folder, and the limits apply to each folder by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shelf {
-    /// Pictures of the kinds that agents look at.
+pub enum UploadKind {
+    /// Pictures in a format that agents accept; see [`ImageType`].
     Images,
-    /// Files of any kind.
+    /// Files of any type, which keep the name that they were sent with.
     Files,
 }
 
-impl Shelf {
-    /// All of them.
+impl UploadKind {
+    /// Both kinds, in the order in which they are swept.
     pub const ALL: [Self; 2] = [Self::Images, Self::Files];
 
-    /// Where it lies.
+    /// The folder in the workspace that holds uploads of this kind.
     fn folder(self) -> &'static str {
         match self {
             Self::Images => ".roost/images",
@@ -36,7 +37,7 @@ impl Shelf {
         }
     }
 
-    /// The name in the folder.
+    /// The file name of an upload in its folder; pictures get one of their own.
     fn name(self, id: &str, own: &str, head: &[u8]) -> Result<String, Refusal> {
         match self {
             Self::Images => {
@@ -47,7 +48,7 @@ impl Shelf {
         }
     }
 
-    /// What it is.
+    /// The media type of an upload: for pictures by their magic bytes, for files by name and content.
     fn media_type(self, name: &str, head: &[u8]) -> &'static str {
         match ImageType::sniff(head) {
             Some(kind) if self == Self::Images => kind.media_type(),
@@ -55,7 +56,7 @@ impl Shelf {
         }
     }
 
-    /// The id and the own name of what has this name in the folder.
+    /// The id and the own name of the upload with this file name; `None` for other files.
     fn parse(self, name: &str) -> Option<(&str, &str)> {
         match self {
             Self::Images => Some((name.strip_prefix("img_")?.split_once('.')?.0, name)),
@@ -64,7 +65,7 @@ impl Shelf {
     }
 }
 
-/// A file's own name as far as it can be part of another.
+/// A file's own name with everything replaced that could be a path or break a line.
 fn clean(name: &str) -> String {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let fine = |letter: char| letter.is_alphanumeric() || matches!(letter, '.' | '-' | '_');
@@ -72,16 +73,16 @@ fn clean(name: &str) -> String {
     if name.is_empty() { "file".into() } else { name }
 }
 
-/// How much may lie there.
+/// The limits of the uploads of one kind in one workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of one.
+    /// The greatest size of one upload, in bytes.
     pub one: u64,
-    /// How many files there may be at once.
+    /// The greatest number of uploads.
     pub count: usize,
-    /// Bytes of all together.
+    /// The greatest size of all uploads of one kind together, in bytes.
     pub all: u64,
-    /// How long one is kept.
+    /// How long an upload is kept.
     pub keep: Duration,
 }
 
@@ -91,129 +92,82 @@ impl Default for Limits {
     }
 }
 
-/// A kind of picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ImageType {
-    /// `image/jpeg`.
-    Jpeg,
-    /// `image/png`.
-    Png,
-    /// `image/gif`.
-    Gif,
-    /// `image/webp`.
-    Webp,
-}
-
-impl ImageType {
-    /// What a picture's first bytes say it is.
-    pub fn sniff(head: &[u8]) -> Option<Self> {
-        match head {
-            [0xff, 0xd8, 0xff, ..] => Some(Self::Jpeg),
-            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Self::Png),
-            [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Self::Gif),
-            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Self::Webp),
-            _ => None,
-        }
-    }
-
-    fn media_type(self) -> &'static str {
-        match self {
-            Self::Jpeg => "image/jpeg",
-            Self::Png => "image/png",
-            Self::Gif => "image/gif",
-            Self::Webp => "image/webp",
-        }
-    }
-
-    fn extension(self) -> &'static str {
-        match self {
-            Self::Jpeg => "jpg",
-            Self::Png => "png",
-            Self::Gif => "gif",
-            Self::Webp => "webp",
-        }
-    }
-}
-
-/// The bytes that tell what a picture is.
-const MAGIC: usize = 12;
-
-/// A picture or a file that is there.
+/// A finished upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stored {
-    /// Its name for clients.
+pub struct StoredUpload {
+    /// The id by which clients fetch and remove it.
     pub id: String,
-    /// The name that it was sent with; a picture has another.
+    /// The name that it was sent with; for a picture the name of its file.
     pub name: String,
-    /// Where it lies in the workspace.
+    /// Its path from the workspace's folder, for the prompt.
     pub path: RelPath,
-    /// What its first bytes say it is.
+    /// The media type that its first bytes tell.
     pub media_type: &'static str,
-    /// How many bytes it has.
+    /// Its size in bytes.
     pub size: u64,
-    /// When it came.
+    /// When the last byte was written.
     pub created: SystemTime,
-    /// When it goes.
+    /// When it is removed: `Limits::keep` after it was created.
     pub expires: SystemTime,
 }
 
-/// Why something is not taken.
+/// Why an upload is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// It is bigger than one may be.
+    /// The upload is bigger than the limit, which is given in bytes.
     #[error("it has more than {0} bytes, which is the most that is taken")]
     TooLarge(u64),
-    /// It is none of the kinds that are taken.
+    /// The picture has no format that agents accept.
     #[error("that is no JPEG, PNG, GIF or WebP picture")]
     Unsupported,
-    /// There is no room.
+    /// The count or the bytes of this kind are used up.
     #[error("there is no room for another one: remove some, or wait until they expire")]
     Full,
-    /// There is no room on the disk.
+    /// The disk is full.
     #[error("the disk is full; free some space and try again")]
     DiskFull,
-    /// There is none under this name.
+    /// No upload has this id, or it has expired.
     #[error("nothing called \"{0}\" is there; it may have expired")]
     Unknown(String),
-    /// The workspace failed.
+    /// The workspace's folder could not be read or written.
     #[error(transparent)]
     Workspace(#[from] Error),
 }
 
-/// What was brought along to a workspace.
+/// The uploads of one kind in one workspace.
 #[derive(Clone, Debug)]
 pub struct Uploads {
     root: Root,
-    shelf: Shelf,
+    kind: UploadKind,
     limits: Limits,
 }
 
-/// What is in the folder.
+/// The content of the folder.
 #[derive(Default)]
-struct There {
-    stored: Vec<Stored>,
+struct FolderContents {
+    stored: Vec<StoredUpload>,
     coming: usize,
 }
 
 impl Uploads {
-    /// The pictures or the files of this workspace.
-    pub fn new(root: Root, shelf: Shelf, limits: Limits) -> Self {
-        Self { root, shelf, limits }
+    /// The uploads of one kind in this workspace; nothing is read yet.
+    pub fn new(root: Root, kind: UploadKind, limits: Limits) -> Self {
+        Self { root, kind, limits }
     }
 
-    /// How much may lie there.
+    /// The limits of the uploads of one kind in one workspace.
     pub fn limits(&self) -> Limits {
         self.limits
     }
 
-    /// Everything that has not expired at this time, the oldest first; what has is removed. Waits for the disk.
-    pub fn list(&self, now: SystemTime) -> Result<Vec<Stored>, Refusal> {
-        Ok(self.look(now, None)?.stored)
+    /// All uploads that have not expired at `now`, the oldest first. Removes those that have. Waits for the disk.
+    pub fn list(&self, now: SystemTime) -> Result<Vec<StoredUpload>, Refusal> {
+        Ok(self.read_folder(now, None)?.stored)
     }
 
-    fn look(&self, now: SystemTime, without: Option<&str>) -> Result<There, Refusal> {
-        let mut there = There::default();
-        let Some(folder) = self.existing()? else { return Ok(there) };
+    fn read_folder(&self, now: SystemTime, without: Option<&str>) -> Result<FolderContents, Refusal> {
+        let mut there = FolderContents::default();
+        let Some(folder) = self.open_folder()? else { return Ok(there) };
         for entry in folder.entries().map_err(|source| self.failed(source))? {
             let name = entry.map_err(|source| self.failed(source))?.file_name();
             let (Some(name), Ok(metadata)) = (name.to_str(), folder.symlink_metadata(&name)) else { continue };
@@ -225,24 +179,32 @@ impl Uploads {
                 continue;
             }
             there.coming += usize::from(name.starts_with(COMING) && Some(name) != without);
-            let Some((id, own)) = self.shelf.parse(name).filter(|_| metadata.is_file()) else { continue };
-            let media_type = self.shelf.media_type(own, &head(&folder, name));
-            let (path, size) = (self.path_of(name)?, metadata.len());
-            there.stored.push(Stored { id: id.into(), name: own.into(), path, media_type, size, created, expires });
+            let Some((id, own)) = self.kind.parse(name).filter(|_| metadata.is_file()) else { continue };
+            let media_type = self.kind.media_type(own, &head(&folder, name));
+            let (path, size) = (self.upload_path(name)?, metadata.len());
+            there.stored.push(StoredUpload {
+                id: id.into(),
+                name: own.into(),
+                path,
+                media_type,
+                size,
+                created,
+                expires,
+            });
         }
         there.stored.sort_by(|one, other| (one.created, &one.id).cmp(&(other.created, &other.id)));
         Ok(there)
     }
 
-    /// What is there under this name. Waits for the disk.
-    pub fn get(&self, id: &str, now: SystemTime) -> Result<Stored, Refusal> {
+    /// The upload of this id. Waits for the disk.
+    pub fn get(&self, id: &str, now: SystemTime) -> Result<StoredUpload, Refusal> {
         let found = self.list(now)?.into_iter().find(|stored| stored.id == id);
         found.ok_or_else(|| Refusal::Unknown(id.to_owned()))
     }
 
-    /// Begins to take something under an id that nothing else has. Waits for the disk.
+    /// Begins an upload; the id must be new. Reserves room for it. Waits for the disk.
     pub fn begin(&self, id: &str, own_name: &str, now: SystemTime) -> Result<Upload, Refusal> {
-        let folder = self.made()?;
+        let folder = self.create_folder()?;
         let coming = format!("{COMING}{id}");
         let file = folder.create(&coming).map_err(|source| self.failed(source))?;
         let mut upload = Upload {
@@ -258,7 +220,7 @@ impl Uploads {
         };
         // Of those that come at the same time each sees the others, so together they never get more than there is; and
         // each of them may still become as big as one may be.
-        let there = self.look(now, Some(&upload.coming))?;
+        let there = self.read_folder(now, Some(&upload.coming))?;
         let used: u64 = there.stored.iter().map(|stored| stored.size).sum();
         let used = used + there.coming as u64 * self.limits.one;
         if there.stored.len() + there.coming >= self.limits.count || used >= self.limits.all {
@@ -268,14 +230,14 @@ impl Uploads {
         Ok(upload)
     }
 
-    /// Removes something. Waits for the disk.
+    /// Removes the upload of this id. Waits for the disk.
     pub fn remove(&self, id: &str, now: SystemTime) -> Result<(), Refusal> {
         let stored = self.get(id, now)?;
-        let folder = self.existing()?.ok_or_else(|| Refusal::Unknown(id.to_owned()))?;
+        let folder = self.open_folder()?.ok_or_else(|| Refusal::Unknown(id.to_owned()))?;
         folder.remove_file(stored.path.name()).map_err(|source| self.failed(source))
     }
 
-    /// Removes everything; how much there was. Waits for the disk.
+    /// Removes all uploads and returns how many there were. Waits for the disk.
     pub fn clear(&self, now: SystemTime) -> Result<usize, Refusal> {
         let all = self.list(now)?;
         for stored in &all {
@@ -284,38 +246,38 @@ impl Uploads {
         Ok(all.len())
     }
 
-    fn existing(&self) -> Result<Option<Dir>, Error> {
-        let path = RelPath::parse(self.shelf.folder())?;
-        match self.root.look(&path) {
+    fn open_folder(&self) -> Result<Option<Dir>, Error> {
+        let path = RelPath::parse(self.kind.folder())?;
+        match self.root.metadata(&path) {
             Err(Error::NotFound { .. }) => Ok(None),
             _ => self.root.open_dir(&path).map(Some),
         }
     }
 
-    /// The folder, made if it is not there, with a note to git not to look.
-    fn made(&self) -> Result<Dir, Refusal> {
+    /// Opens the folder, and creates it with a `.gitignore` if it does not exist.
+    fn create_folder(&self) -> Result<Dir, Refusal> {
         let root = self.root.open_dir(&RelPath::root())?;
         let made = || {
-            root.create_dir_all(self.shelf.folder())?;
+            root.create_dir_all(self.kind.folder())?;
             root.write(".roost/.gitignore", "*\n")?;
-            root.open_dir(self.shelf.folder())
+            root.open_dir(self.kind.folder())
         };
         made().map_err(|source| self.failed(source))
     }
 
-    fn path_of(&self, name: &str) -> Result<RelPath, Error> {
-        RelPath::parse(&format!("{}/{name}", self.shelf.folder()))
+    fn upload_path(&self, name: &str) -> Result<RelPath, Error> {
+        RelPath::parse(&format!("{}/{name}", self.kind.folder()))
     }
 
     fn failed(&self, source: io::Error) -> Refusal {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Refusal::DiskFull,
-            _ => Error::io(self.shelf.folder(), source).into(),
+            _ => Error::io(self.kind.folder(), source).into(),
         }
     }
 }
 
-/// The beginning of a file; nothing if it is gone.
+/// The first bytes of a file; empty if it is gone.
 fn head(folder: &Dir, name: &str) -> Vec<u8> {
     let mut head = Vec::new();
     if let Ok(file) = folder.open(name) {
@@ -324,7 +286,7 @@ fn head(folder: &Dir, name: &str) -> Vec<u8> {
     head
 }
 
-/// Something that is coming. Unless it is finished, nothing of it stays.
+/// An upload in progress. Dropping it before [`Upload::finish`] removes it.
 #[derive(Debug)]
 pub struct Upload {
     id: String,
@@ -339,9 +301,9 @@ pub struct Upload {
 }
 
 impl Upload {
-    /// Takes the next bytes. Waits for the disk.
+    /// Writes the next bytes; refuses what exceeds the limits or is no picture. Waits for the disk.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
-        let Uploads { shelf, limits, .. } = self.uploads;
+        let Uploads { kind, limits, .. } = self.uploads;
         self.size += bytes.len() as u64;
         if self.size > limits.one {
             return Err(Refusal::TooLarge(limits.one));
@@ -351,24 +313,24 @@ impl Upload {
         }
         let missing = HEAD.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend(&bytes[..missing]);
-        if shelf == Shelf::Images && self.head.len() >= MAGIC && ImageType::sniff(&self.head).is_none() {
+        if kind == UploadKind::Images && self.head.len() >= ImageType::MAGIC && ImageType::sniff(&self.head).is_none() {
             return Err(Refusal::Unsupported);
         }
         self.file.write_all(bytes).map_err(|source| self.uploads.failed(source))
     }
 
-    /// It is there. Waits for the disk.
-    pub fn finish(self) -> Result<Stored, Refusal> {
-        let Uploads { shelf, limits, .. } = self.uploads;
+    /// Finishes the upload: it gets its final name and is listed. Waits for the disk.
+    pub fn finish(self) -> Result<StoredUpload, Refusal> {
+        let Uploads { kind, limits, .. } = self.uploads;
         let failed = |source| self.uploads.failed(source);
-        let name = shelf.name(&self.id, &self.own_name, &self.head)?;
+        let name = kind.name(&self.id, &self.own_name, &self.head)?;
         self.folder.rename(&self.coming, &self.folder, &name).map_err(failed)?;
         let created = self.file.metadata().and_then(|metadata| metadata.modified()).map_err(failed)?.into_std();
-        Ok(Stored {
+        Ok(StoredUpload {
             id: self.id.clone(),
-            name: shelf.parse(&name).map_or_else(|| name.clone(), |(_, own)| own.to_owned()),
-            path: self.uploads.path_of(&name)?,
-            media_type: shelf.media_type(&name, &self.head),
+            name: kind.parse(&name).map_or_else(|| name.clone(), |(_, own)| own.to_owned()),
+            path: self.uploads.upload_path(&name)?,
+            media_type: kind.media_type(&name, &self.head),
             size: self.size,
             created,
             expires: created + limits.keep,
@@ -406,7 +368,7 @@ mod tests {
     #[test]
     fn a_full_disk_is_told_apart_from_other_failures() {
         let root = Root::open(&std::env::temp_dir()).unwrap();
-        let uploads = Uploads::new(root, Shelf::Files, Limits::default());
+        let uploads = Uploads::new(root, UploadKind::Files, Limits::default());
         assert!(matches!(uploads.failed(io::ErrorKind::StorageFull.into()), Refusal::DiskFull));
         assert!(matches!(uploads.failed(io::ErrorKind::Other.into()), Refusal::Workspace(_)));
     }

@@ -1,49 +1,49 @@
-//! Branches, here and as last seen elsewhere.
+//! Lists, switches, creates and deletes branches.
 
 use super::call::Call;
 use super::run::Git;
 use super::{Branch, GitKind, Remote, read};
 use crate::Error;
 
-/// A branch, here or as a remote had it when it was last looked at.
+/// A branch of this repository, or a remote branch as of the last fetch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BranchInfo {
-    /// Its name; with the remote's before it if it is a remote's.
+    /// Its name; that of a remote branch begins with the remote's.
     pub name: String,
-    /// It is checked out here.
+    /// Whether it is checked out in this working copy.
     pub is_current: bool,
-    /// It is a remote's, as last seen.
+    /// Whether it is a remote branch.
     pub is_remote: bool,
-    /// The branch that it follows.
+    /// Its upstream branch, such as `origin/main`.
     pub upstream: Option<String>,
-    /// Commits that the followed branch has not.
+    /// How many commits the upstream lacks.
     pub ahead: u64,
-    /// Commits that only the followed branch has.
+    /// How many commits only the upstream has.
     pub behind: u64,
-    /// The commit it points to.
+    /// The object id of its commit.
     pub sha: String,
 }
 
 /// The branches of a repository, and which one is checked out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Branches {
-    /// The one that is checked out; absent when detached.
+    /// The branch that is checked out; absent with a detached head.
     pub current: Option<String>,
-    /// Them, those here first.
+    /// All branches, local ones before remote ones.
     pub all: Vec<BranchInfo>,
 }
 
-/// A branch was left for another.
+/// The result of a checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switched {
-    /// The branch before; `HEAD` if none was checked out.
+    /// The branch before; `HEAD` if it was detached.
     pub from: String,
-    /// The branch now.
+    /// The branch that is checked out now.
     pub to: String,
 }
 
 impl Git {
-    /// The branches here and, as last seen, elsewhere; read without git where that can be done.
+    /// All local and remote branches. They are read with gix, or by git where the repository is unusual.
     pub async fn branches(&self) -> Result<Branches, Error> {
         let root = self.root().clone();
         let found = tokio::task::spawn_blocking(move || read::branches(&root)).await;
@@ -53,16 +53,16 @@ impl Git {
         }
     }
 
-    /// What git says of them: of every repository, but only after it was started.
+    /// All branches by `git for-each-ref`, which works for every repository but is slower.
     async fn branches_by_git(&self) -> Result<Branches, Error> {
         let format = "--format=%(refname)%00%(HEAD)%00%(upstream:short)%00%(upstream:track,nobracket)%00%(symref)%00%(objectname)";
         let call = Call::read("branches").args(["for-each-ref", format, "refs/heads", "refs/remotes"]);
         let (answer, current, ()) =
-            tokio::try_join!(self.text(call), self.current("branches"), self.confined("branches"))?;
+            tokio::try_join!(self.text(call), self.current("branches"), self.check_toplevel("branches"))?;
         Ok(Branches { current, all: answer.lines().filter_map(branch).collect() })
     }
 
-    /// The branch that is checked out, even before its first commit.
+    /// The branch that is checked out, even before its first commit; `None` with a detached head.
     pub(crate) async fn current(&self, operation: &'static str) -> Result<Option<String>, Error> {
         let output = self.run(Call::read(operation).args(["symbolic-ref", "--short", "-q", "HEAD"])).await?;
         let name = String::from_utf8_lossy(&output.answer).trim_end().to_owned();
@@ -73,9 +73,10 @@ impl Git {
         }
     }
 
-    /// Leaves the branch for another, which is made here if wanted. A remote's branch is followed by one of its name.
+    /// Switches to a branch, and creates it if `create`. For a remote branch it switches to the local one of the same
+    /// name, which then tracks it.
     pub async fn checkout(&self, branch: &Branch, create: bool) -> Result<Switched, Error> {
-        self.confined("checkout").await?;
+        self.check_toplevel("checkout").await?;
         let from = self.current("checkout").await?.unwrap_or_else(|| "HEAD".into());
         let call = Call::write("checkout").args(["switch", "--no-progress"]);
         let name = branch.as_str();
@@ -104,16 +105,16 @@ impl Git {
         Ok(self.run(call).await?.success)
     }
 
-    /// Deletes a branch here; one whose commits are nowhere else only by force.
+    /// Deletes a local branch; one that is not merged only with `force`.
     pub async fn delete_branch(&self, branch: &Branch, force: bool) -> Result<(), Error> {
-        self.confined("branch/delete").await?;
+        self.check_toplevel("branch/delete").await?;
         let how = if force { "-D" } else { "-d" };
         self.answer(Call::write("branch/delete").args(["branch", how, "--", branch.as_str()])).await.map(drop)
     }
 
-    /// Refuses a branch whose commits would be nowhere any more if it were deleted here and on its remote: what is
-    /// checked out has not all of them.
-    pub async fn is_kept(&self, branch: &Branch) -> Result<(), Error> {
+    /// Refuses a branch that is not merged into `HEAD`: if it were deleted here and on its remote, its commits would be
+    /// lost.
+    pub async fn check_merged(&self, branch: &Branch) -> Result<(), Error> {
         let full = format!("refs/heads/{branch}");
         let call = Call::read("branch/delete").args(["merge-base", "--is-ancestor", &full, "HEAD"]);
         let output = self.run(call).await?;
@@ -130,13 +131,13 @@ impl Git {
 
     /// Deletes a branch on a remote.
     pub async fn delete_remote_branch(&self, remote: &Remote, branch: &Branch) -> Result<(), Error> {
-        self.confined("branch/delete").await?;
+        self.check_toplevel("branch/delete").await?;
         let args = ["push", "--quiet", "--delete", "--", remote.as_str(), branch.as_str()];
         self.answer(Call::network("branch/delete").args(args)).await.map(drop)
     }
 
-    /// The remote of a branch: the one it follows, else `origin`, else the only one.
-    pub async fn remote_of(&self, operation: &'static str, branch: &Branch) -> Result<Remote, Error> {
+    /// The remote of a branch: that of its upstream, else `origin`, else the only one.
+    pub async fn branch_remote(&self, operation: &'static str, branch: &Branch) -> Result<Remote, Error> {
         let key = format!("branch.{branch}.remote");
         let output = self.run(Call::read(operation).args(["config", "--get", &key])).await?;
         let followed = String::from_utf8_lossy(&output.answer).trim_end().to_owned();
@@ -157,9 +158,9 @@ impl Git {
         }
     }
 
-    /// Makes a branch follow another, such as `origin/main`.
+    /// Sets the upstream of a branch, such as `origin/main`.
     pub async fn set_upstream(&self, branch: &Branch, upstream: &Branch) -> Result<(), Error> {
-        self.confined("upstream/set").await?;
+        self.check_toplevel("upstream/set").await?;
         let to = format!("--set-upstream-to={upstream}");
         self.answer(Call::write("upstream/set").args(["branch", &to, "--", branch.as_str()])).await.map(drop)
     }

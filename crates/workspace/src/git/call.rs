@@ -1,14 +1,14 @@
-//! One start of git, before it is made.
+//! The builder of a git command line.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 use crate::RelPath;
 
-/// Bytes of an answer at most, unless a call says otherwise: the status of a million files.
+/// The most bytes of output, unless a call sets another limit: enough for the status of a million files.
 const MOST: usize = 64 << 20;
 
-/// How long it may take, and whether it may write.
+/// The class of a call, which decides its timeout and which programs of the repository may run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     Read,
@@ -16,7 +16,7 @@ pub(crate) enum Class {
     Network,
 }
 
-/// One start of git.
+/// The arguments and limits of one git process.
 pub(crate) struct Call {
     pub(super) operation: &'static str,
     pub(super) args: Vec<OsString>,
@@ -37,12 +37,12 @@ impl Call {
         Self::new(operation, Class::Read)
     }
 
-    /// A change here.
+    /// A call that changes this repository; hooks run.
     pub(crate) fn write(operation: &'static str) -> Self {
         Self::new(operation, Class::Write)
     }
 
-    /// A talk with another machine.
+    /// A call that talks to a remote; its timeout is the longest.
     pub(crate) fn network(operation: &'static str) -> Self {
         Self::new(operation, Class::Network)
     }
@@ -56,34 +56,34 @@ impl Call {
         self.args([arg])
     }
 
-    /// An argument that is there or not.
+    /// Adds an argument if the condition holds.
     pub(crate) fn flag(self, is_there: bool, arg: &str) -> Self {
         self.args(is_there.then_some(arg))
     }
 
-    /// What git reads.
+    /// Sets the bytes that git reads from its standard input.
     pub(crate) fn input(mut self, input: Vec<u8>) -> Self {
         self.input = Some(input);
         self
     }
 
-    /// Paths as they are, after the `--` that ends everything else.
+    /// Adds literal paths after `--`.
     pub(crate) fn paths<'a>(self, paths: impl IntoIterator<Item = &'a RelPath>) -> Self {
         self.names(paths.into_iter().map(name))
     }
 
-    /// The same for paths that may be no text.
+    /// Like the method for paths, for names that need not be UTF-8.
     pub(crate) fn names<'a>(mut self, names: impl IntoIterator<Item = &'a [u8]>) -> Self {
         self.literal = true;
         self.arg("--").args(names.into_iter().map(OsStr::from_bytes))
     }
 
-    /// As many paths as one likes, which git reads.
+    /// Passes any number of literal paths on standard input.
     pub(crate) fn many_paths<'a>(self, paths: impl IntoIterator<Item = &'a RelPath>) -> Self {
         self.many_names(paths.into_iter().map(name))
     }
 
-    /// The same for paths that may be no text.
+    /// Like the method for paths, for names that need not be UTF-8.
     pub(crate) fn many_names<'a>(mut self, names: impl IntoIterator<Item = &'a [u8]>) -> Self {
         self.literal = true;
         let mut input = Vec::new();
@@ -94,7 +94,7 @@ impl Call {
         self.args(["--pathspec-from-file=-", "--pathspec-file-nul"]).input(input)
     }
 
-    /// So many bytes of the answer are enough; the rest is cut off.
+    /// Cuts the output after this many bytes, which is then no error.
     pub(crate) fn cut_at(mut self, most: usize) -> Self {
         self.most = most;
         self.may_be_cut = true;

@@ -1,4 +1,4 @@
-//! What changed in the files, line by line.
+//! Diffs of files, as `git diff` writes them.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -9,26 +9,26 @@ use super::run::Git;
 use super::{Change, GitKind, Rev, patch};
 use crate::{Error, RelPath, Root};
 
-/// Bytes at the beginning of a file by which text is told from what is none.
+/// The bytes at a file's beginning that are searched for a NUL.
 const SNIFFED: usize = 8 << 10;
 
-/// What is compared with what.
+/// The two versions that are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The folder with the index.
+    /// The working copy with the index.
     Unstaged,
     /// The index with the last commit.
     Staged,
-    /// The folder with a revision.
+    /// The working copy with a revision.
     Since(Rev),
 }
 
-/// How much is shown.
+/// The greatest sizes of diffs; what is longer is cut.
 #[derive(Clone, Copy, Debug)]
 pub struct DiffLimits {
-    /// Bytes of one file's diff at most.
+    /// The most bytes of one file's diff.
     pub file: usize,
-    /// Bytes of all diffs together at most.
+    /// The most bytes of all diffs together.
     pub total: usize,
 }
 
@@ -38,32 +38,32 @@ impl Default for DiffLimits {
     }
 }
 
-/// What changed in one file.
+/// The diff of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileDiff {
-    /// The file's path, beneath the workspace.
+    /// The file's path from the workspace's folder.
     pub path: String,
-    /// The lines, as `git diff` writes them; empty where nothing changed or no room was left.
+    /// The diff, as `git diff` writes it; empty if nothing changed or no room was left.
     pub diff: String,
-    /// It is what the next commit holds.
+    /// Whether the index is compared with the last commit.
     pub is_staged: bool,
-    /// The file is new.
+    /// The file is not in the version that it is compared with.
     pub is_new: bool,
-    /// It is no text; the diff only says so.
+    /// Whether the file is binary; the diff then says only that.
     pub is_binary: bool,
-    /// The diff is longer than what is shown.
+    /// Whether the diff was cut.
     pub is_truncated: bool,
-    /// Lines added, of what is shown.
+    /// How many lines were added, in the part that is shown.
     pub additions: u64,
-    /// Lines deleted, of what is shown.
+    /// How many lines were deleted, in the part that is shown.
     pub deletions: u64,
 }
 
 impl Git {
-    /// What changed in one file: on the side that is named, or on the first that has something (folder, then index).
-    /// A folder has the changes of all its files, but for those that git does not know.
+    /// The diff of one file: on the given side, or on the first that has changes (working copy, then index). For a
+    /// folder, the diffs of all its tracked files.
     pub async fn diff_file(&self, path: &RelPath, side: Option<Side>, limits: DiffLimits) -> Result<FileDiff, Error> {
-        let status = self.status_of(std::slice::from_ref(path)).await?;
+        let status = self.status_at(std::slice::from_ref(path)).await?;
         let is_untracked = status.untracked.iter().any(|change| change.name() == path.as_str().as_bytes());
         if is_untracked && side != Some(Side::Staged) {
             return self.new_files(vec![path.clone()], limits).await.map(|mut new| new.pop().unwrap_or_default());
@@ -84,10 +84,10 @@ impl Git {
         Ok(FileDiff { path: path.to_string(), is_staged: sides == [Side::Staged], ..FileDiff::default() })
     }
 
-    /// What changed in every file, on the sides that are named; files that git does not know belong to the folder.
-    /// A file for which no room was left is there with its name alone.
+    /// The diffs of all files on the given sides; untracked files belong to the working copy. A file for which no room
+    /// was left has only its name.
     pub async fn diff_all(&self, sides: &[Side], limits: DiffLimits) -> Result<Vec<FileDiff>, Error> {
-        let status = self.status_of(&[]).await?;
+        let status = self.status_at(&[]).await?;
         let mut found = Vec::new();
         for side in sides {
             let mut of_side = self.patches(side, &[], limits).await?;
@@ -152,13 +152,13 @@ impl Git {
         Ok(found)
     }
 
-    /// git has it in its index or in the last commit.
+    /// Whether git tracks the path.
     async fn knows(&self, path: &RelPath) -> Result<bool, Error> {
         let listed = self.answer(Call::read("diff").args(["ls-files", "-z"]).paths([path])).await?;
         Ok(!listed.is_empty())
     }
 
-    /// Diffs of files that git does not know: everything in them is new.
+    /// Diffs of untracked files, in which every line is new.
     async fn new_files(&self, paths: Vec<RelPath>, limits: DiffLimits) -> Result<Vec<FileDiff>, Error> {
         let root = self.root().clone();
         let read = move || {
@@ -211,7 +211,7 @@ fn joined(one: FileDiff, other: FileDiff) -> FileDiff {
     }
 }
 
-/// Shortens a diff to so many bytes, at the end of a character.
+/// Cuts a diff to so many bytes, at a character boundary.
 fn cut(diff: &mut FileDiff, most: usize) {
     if diff.diff.len() > most {
         diff.diff.truncate(diff.diff.floor_char_boundary(most));
@@ -219,7 +219,7 @@ fn cut(diff: &mut FileDiff, most: usize) {
     }
 }
 
-/// The diff of a file that git does not know; waits for the disk.
+/// The diff of an untracked file. Waits for the disk.
 fn new_file(root: &Root, path: &RelPath, most: usize) -> Result<FileDiff, Error> {
     let named = |source| Error::io(path.as_str(), source);
     let (file, metadata) = root.open_file(path)?;

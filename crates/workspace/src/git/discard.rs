@@ -1,4 +1,4 @@
-//! What takes changes back: what is named goes, and nothing that git could not bring back goes with it.
+//! Discards changes. Untracked files are deleted only if they are named, because git could not bring them back.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -14,15 +14,15 @@ use super::write::some;
 use super::{Change, GitKind};
 use crate::{Error, RelPath, Root};
 
-/// What would be lost, as far as it is listed.
+/// How many files a refusal lists that would be lost.
 const LISTED: usize = 20;
 
 impl Git {
-    /// Brings files back to what is staged or committed, and deletes files that git does not know if they are named
-    /// one by one: whoever names a folder loses nothing that git could not bring back. Gives what was discarded.
+    /// Restores files from the index, and deletes untracked files if they are named one by one: naming a folder loses
+    /// nothing that git could not bring back. Returns the paths that were discarded.
     pub async fn discard(&self, paths: &[RelPath]) -> Result<Vec<String>, Error> {
         some("discard", paths)?;
-        let status = self.status_by(paths, "--no-renames").await.map_err(|error| error.during("discard"))?;
+        let status = self.status_with_renames(paths, "--no-renames").await.map_err(|error| error.during("discard"))?;
         if let Some(torn) = status.conflicted.first() {
             return Err(failed(GitKind::Conflict, format!("{:?} has a conflict; resolve it or abort it", torn.path)));
         }
@@ -70,8 +70,8 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Error> + S
     done.map_err(|error| failed(GitKind::Other, error.to_string()))?
 }
 
-/// What stands where files shall be restored, and would be lost with them: git removes a folder in the place of a file
-/// with everything in it, and a link in the place of a folder. The first few of it; waits for the disk.
+/// The untracked files that restoring would delete: git removes a folder in the place of a file with everything in it,
+/// and a link in the place of a folder. At most a few more than `LISTED`. Waits for the disk.
 fn lost(root: &Root, restored: &[PathBuf], deleted: &[RelPath]) -> Result<Vec<PathBuf>, Error> {
     let top = root.open_dir(&RelPath::root())?;
     let deleted: HashSet<_> = deleted.iter().map(RelPath::to_path).collect();
@@ -107,7 +107,7 @@ fn lost(root: &Root, restored: &[PathBuf], deleted: &[RelPath]) -> Result<Vec<Pa
     Ok(left)
 }
 
-/// The files in a folder that are not deleted anyway, a few of them.
+/// Adds the files beneath a folder that are not to be deleted anyway, until there are more than `LISTED`.
 fn beneath(folder: &Dir, at: &Path, deleted: &HashSet<&Path>, left: &mut Vec<PathBuf>) -> Result<(), Error> {
     let named = |path: &Path, source| Error::io(&path.to_string_lossy(), source);
     for entry in folder.entries().map_err(|source| named(at, source))? {

@@ -1,69 +1,69 @@
-//! Which failure git's own words mean.
+//! Classifies git's error messages.
 
-/// Why git could not do it.
+/// The cause of a git failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GitKind {
-    /// There is no `git` to start.
+    /// There is no `git` on the PATH.
     NoGit,
     /// The folder is not the top of a repository.
     NotARepository,
-    /// The repository has no files to work on.
+    /// The repository is bare, so it has no working copy.
     Bare,
     /// Somebody else owns the repository, so git refuses to touch it.
     NotOurs,
-    /// There is no commit yet.
+    /// The repository has no commit yet.
     NoCommits,
     /// The index, an object or the configuration cannot be read.
     Broken,
     /// Another git holds a lock, or left it behind.
     Locked,
-    /// It took too long and was ended.
+    /// It exceeded its timeout and was ended.
     Timeout,
-    /// Somebody ended it.
+    /// The caller cancelled it, or stopped waiting for it.
     Cancelled,
-    /// It said more than is taken.
+    /// It wrote more than the limit.
     TooMuch,
-    /// A name that no branch, remote or revision can have, or a message that is none.
+    /// The name of a branch, a remote or a revision is invalid, or a commit message is empty.
     BadName,
-    /// No address of a repository, or one that is refused.
+    /// The URL of a remote is invalid, or refused because it holds a password.
     BadAddress,
-    /// No such branch or revision.
+    /// There is no such branch or revision.
     NoSuchRef,
-    /// No such file in what git knows.
+    /// git knows no such file.
     NoSuchPath,
     /// There is no such remote, or none at all.
     NoRemote,
-    /// The branch follows no other.
+    /// The branch has no upstream.
     NoUpstream,
-    /// It is there already.
+    /// A branch, a tag or a file of this name exists already.
     Exists,
     /// The folder is a repository already.
     Initialised,
-    /// A remote of this name is there already.
+    /// A remote of this name exists already.
     RemoteExists,
-    /// A folder is there already.
+    /// A folder exists already where a worktree was to be created.
     FolderExists,
-    /// The other side did not accept who we are.
+    /// The remote did not accept the credentials, or there are none.
     Credentials,
-    /// The other side cannot be reached.
+    /// The remote cannot be reached.
     Unreachable,
-    /// The other side refused what was pushed.
+    /// The remote rejected the push.
     Rejected,
-    /// Files that were not committed would be lost.
+    /// Uncommitted changes or unmerged commits would be lost.
     Dirty,
-    /// Conflicts wait to be resolved first.
+    /// Unresolved conflicts must be resolved first.
     Conflict,
-    /// There is nothing to do it with.
+    /// There is nothing to do, such as nothing to commit.
     Nothing,
-    /// git does not know who commits.
+    /// `user.name` or `user.email` is not set.
     NoIdentity,
-    /// No space is left.
+    /// The disk is full.
     DiskFull,
-    /// Anything else; git's message says it.
+    /// Any other cause; git's message tells it.
     Other,
 }
 
-/// What is looked for in git's messages (in English, as it is started with `LC_ALL=C`), the most telling first.
+/// Phrases of git's messages, the most specific first. They are English, because git runs with `LC_ALL=C`.
 const WORDS: &[(&str, GitKind)] = &[
     ("no space left on device", GitKind::DiskFull),
     ("detected dubious ownership", GitKind::NotOurs),
@@ -142,13 +142,13 @@ const WORDS: &[(&str, GitKind)] = &[
 ];
 
 impl GitKind {
-    /// What this message means.
+    /// Classifies a message of git by the first of `WORDS` that it contains, in any case.
     pub(crate) fn classify(message: &str) -> Self {
         let message = message.to_lowercase();
         WORDS.iter().find(|(words, _)| message.contains(words)).map_or(Self::Other, |(_, kind)| *kind)
     }
 
-    /// The word for clients.
+    /// The kind's name on the wire.
     pub fn word(self) -> &'static str {
         match self {
             Self::NoGit => "GIT_NOT_INSTALLED",
@@ -183,7 +183,7 @@ impl GitKind {
         }
     }
 
-    /// What a person can do about it, where git does not say.
+    /// What a person can do about it, where git does not tell.
     pub(crate) fn advice(self) -> Option<&'static str> {
         Some(match self {
             Self::NoGit => "install git, or put it on the PATH of the daemon",

@@ -1,6 +1,6 @@
-//! The lines that connect commits in a log, as columns.
+//! Lays out the graph of a log: a column for each commit, and the lines between rows.
 
-/// How a line goes from one commit's row to the next.
+/// The shape of a line from one commit's row to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LineType {
     /// From the commit to its first parent, in the same column.
@@ -13,12 +13,12 @@ pub enum LineType {
     BranchLeft,
     /// A line that came down ends at the commit, which is to the right.
     BranchRight,
-    /// It has nothing to do with the commit and goes on.
+    /// The line passes by, unrelated to the commit.
     Pass,
 }
 
 impl LineType {
-    /// The word on the wire.
+    /// The value on the wire.
     pub fn word(self) -> &'static str {
         match self {
             Self::Straight => "straight",
@@ -31,27 +31,27 @@ impl LineType {
     }
 }
 
-/// A line of a row.
+/// A line from one row of the graph to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GraphLine {
-    /// Where it begins.
+    /// The column in which the line begins, at this row.
     pub from_column: usize,
-    /// Where it ends.
+    /// The column in which the line ends, at the next row.
     pub to_column: usize,
-    /// How it goes.
+    /// The shape of the line.
     pub kind: LineType,
 }
 
-/// Where a commit stands, and the lines of its row.
+/// The column of a commit, and the lines of its row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GraphPosition {
-    /// The commit's column.
+    /// The column in which the commit is drawn; the leftmost is 0.
     pub column: usize,
     /// The lines that run from this row to the next.
     pub lines: Vec<GraphLine>,
 }
 
-/// The rows of commits that are given as id and parents, children before their parents.
+/// Lays out commits, which are given as ids and parents, children before their parents.
 pub(crate) fn rows(commits: &[(&str, &[String])]) -> Vec<GraphPosition> {
     // What each column waits for, from top to bottom.
     let mut columns: Vec<Option<&str>> = Vec::new();

@@ -1,27 +1,27 @@
-//! A repository where there was none.
+//! Creates a repository in a folder that has none.
 
 use super::call::Call;
 use super::run::Git;
 use super::{Branch, Committed, GitKind, NewCommit};
 use crate::{Error, GitDir, RelPath};
 
-/// A new repository.
+/// The result of `git init`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Initialised {
     /// The branch that its first commit will be on.
     pub branch: String,
-    /// Its first commit, if that was wanted.
+    /// Its first commit, if one was asked for.
     pub commit: Option<Committed>,
 }
 
 impl Git {
-    /// Makes the folder a repository; with a message, everything in it that is not ignored is committed.
+    /// Makes the folder a repository. With a message, everything that is not ignored is committed.
     pub async fn init(&self, branch: &Branch, first_commit: Option<&str>) -> Result<Initialised, Error> {
         let root = self.root().clone();
         // One whose files are elsewhere is a repository too.
         let is_there = move || GitDir::find(root.path()).is_some_and(|git| git.prefix.is_empty());
         let is_there = tokio::task::spawn_blocking(is_there).await.unwrap_or_default();
-        match self.confined("init").await {
+        match self.check_toplevel("init").await {
             Err(Error::Git { kind: GitKind::NotARepository, .. }) if !is_there => {}
             Err(error) if !is_there => return Err(error),
             _ => {

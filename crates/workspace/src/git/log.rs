@@ -1,4 +1,4 @@
-//! The commits, with their refs and the lines between them.
+//! Reads the log: commits, their refs, and the graph between them.
 
 use super::call::Call;
 use super::graph::{self, GraphPosition};
@@ -6,11 +6,11 @@ use super::run::Git;
 use super::{GitKind, Rev};
 use crate::{Error, RelPath};
 
-/// What is told of a commit, each field ended by a NUL: no message and no name can hold one.
+/// The format of a commit: fields separated by NUL, which no message and no name can hold.
 const FORMAT: &str = "--format=tformat:%H%x00%h%x00%P%x00%an%x00%ae%x00%at%x00%ar%x00%D%x00%s%x00%b";
 const FIELDS: usize = 10;
 
-/// The names that are told, also those that the user's log does not show.
+/// The kinds of refs that are shown, whatever the user has configured.
 const DECORATED: [&str; 5] = [
     "--decorate=full",
     "--decorate-refs=HEAD",
@@ -19,42 +19,42 @@ const DECORATED: [&str; 5] = [
     "--decorate-refs=refs/tags/",
 ];
 
-/// Which commits are wanted.
+/// Which commits a page of the log holds.
 #[derive(Clone, Debug, Default)]
 pub struct LogQuery {
-    /// How many at most.
+    /// The greatest number of commits on the page.
     pub limit: usize,
-    /// How many are passed over first.
+    /// How many commits are skipped before the page.
     pub skip: usize,
-    /// From where on back; from what is checked out if absent.
+    /// Where the log begins; `HEAD` if absent.
     pub rev: Option<Rev>,
-    /// Only those that changed this.
+    /// Only commits that changed this path.
     pub path: Option<RelPath>,
-    /// Only those of an author whose name or address holds this.
+    /// Only commits whose author's name or address contains this text, in any case.
     pub author: Option<String>,
-    /// Only those after this time.
+    /// Only commits after this time, in any form that git accepts.
     pub since: Option<String>,
-    /// Only those before this time.
+    /// Only commits before this time, in any form that git accepts.
     pub until: Option<String>,
-    /// With the lines between them.
+    /// Whether the graph is laid out; all commits before the page are read then.
     pub graph: bool,
 }
 
-/// What a ref is.
+/// The kinds of names that can point to a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RefType {
-    /// What is checked out.
+    /// `HEAD`, the commit that is checked out.
     Head,
-    /// A branch here.
+    /// A branch of this repository.
     LocalBranch,
-    /// A branch of a remote, as last seen.
+    /// A remote branch, as of the last fetch.
     RemoteBranch,
-    /// A tag, light or annotated.
+    /// A tag, lightweight or annotated.
     Tag,
 }
 
 impl RefType {
-    /// The word on the wire.
+    /// The value on the wire.
     pub fn word(self) -> &'static str {
         match self {
             Self::Head => "head",
@@ -65,39 +65,39 @@ impl RefType {
     }
 }
 
-/// A name that points to a commit.
+/// A ref that points to a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitRef {
     /// Its short name, such as `main` or `origin/main`.
     pub name: String,
-    /// What it is.
+    /// Whether it is a branch, a tag or `HEAD`.
     pub kind: RefType,
 }
 
-/// A commit of the page, with the refs that stand at it.
+/// A commit of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
-    /// Its whole id.
+    /// The full object id, in hexadecimal.
     pub sha: String,
-    /// Enough of its id to be unique.
+    /// The abbreviated object id, unique in the repository.
     pub short_sha: String,
-    /// The ids of its parents.
+    /// The object ids of its parents; several for a merge.
     pub parents: Vec<String>,
-    /// Who wrote it.
+    /// The author's name, as the commit has it.
     pub author: String,
-    /// The author's e-mail address.
+    /// The author's e-mail address, as the commit has it.
     pub author_email: String,
-    /// When, in seconds since 1970.
+    /// The author date, in seconds since 1970.
     pub time: i64,
-    /// When, in words.
+    /// The author date relative to now, such as `2 days ago`.
     pub relative_date: String,
-    /// The names that point to it.
+    /// The refs that point to it.
     pub refs: Vec<CommitRef>,
-    /// The message's first line.
+    /// The first line of the message.
     pub subject: String,
-    /// The rest of the message.
+    /// The message after its first line, without blanks at the end.
     pub body: String,
-    /// Where it stands in the graph, if that was wanted.
+    /// Its position in the graph, if one was asked for.
     pub graph: Option<GraphPosition>,
 }
 
@@ -106,11 +106,11 @@ pub struct Commit {
 pub struct Log {
     /// The commits, the latest first.
     pub commits: Vec<Commit>,
-    /// How many there are in all.
+    /// How many commits match, on all pages.
     pub total: u64,
-    /// There are more after these.
+    /// Whether there are more commits after these.
     pub has_more: bool,
-    /// Columns of the graph.
+    /// How many columns the graph of the page needs; 0 without a graph.
     pub max_columns: usize,
 }
 
@@ -128,11 +128,11 @@ impl Git {
         let asked = tokio::try_join!(
             self.answer(narrowed(call, query)),
             self.text(narrowed(total, query)),
-            self.confined("log")
+            self.check_toplevel("log")
         );
         let (answer, total, ()) = match asked {
             Err(Error::Git { kind: GitKind::NoCommits, .. }) => {
-                self.confined("log").await?;
+                self.check_toplevel("log").await?;
                 return Ok(Log::default());
             }
             asked => asked?,
@@ -193,7 +193,7 @@ fn parse(answer: &[u8]) -> Vec<Commit> {
     fields.chunks_exact(FIELDS).filter_map(commit).collect()
 }
 
-/// One decoration: `HEAD -> refs/heads/main` is two names.
+/// The refs of one decoration; `HEAD -> refs/heads/main` are two.
 fn names(decoration: &str) -> Vec<CommitRef> {
     let named = |name: &str, kind| Some(CommitRef { name: name.to_owned(), kind });
     let name = |text: &str| match text.strip_prefix("tag: ").unwrap_or(text) {
@@ -214,14 +214,14 @@ mod tests {
 
     #[test]
     fn names_are_told_apart() {
-        let of = |text: &str| names(text).into_iter().map(|found| (found.name, found.kind)).collect::<Vec<_>>();
+        let parsed = |text: &str| names(text).into_iter().map(|found| (found.name, found.kind)).collect::<Vec<_>>();
         assert_eq!(
-            of("HEAD -> refs/heads/a/b"),
+            parsed("HEAD -> refs/heads/a/b"),
             [("HEAD".to_owned(), RefType::Head), ("a/b".to_owned(), RefType::LocalBranch)]
         );
-        assert_eq!(of("tag: refs/tags/v1"), [("v1".to_owned(), RefType::Tag)]);
-        assert_eq!(of("refs/remotes/origin/x"), [("origin/x".to_owned(), RefType::RemoteBranch)]);
-        assert_eq!(of("refs/stash"), []);
+        assert_eq!(parsed("tag: refs/tags/v1"), [("v1".to_owned(), RefType::Tag)]);
+        assert_eq!(parsed("refs/remotes/origin/x"), [("origin/x".to_owned(), RefType::RemoteBranch)]);
+        assert_eq!(parsed("refs/stash"), []);
     }
 
     proptest::proptest! {

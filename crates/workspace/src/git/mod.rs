@@ -45,7 +45,7 @@ pub use remotes::{Provider, RemoteInfo, is_local};
 pub use run::{Git, Timeouts};
 pub use stash::{Stash, StashDo};
 pub use state::{GitState, Probe};
-pub use status::{Change, Status};
+pub use status::{Change, GitStatus};
 pub use sync::{Fetched, Merged, Pulled, Push, Pushed};
 pub use worktree::{SessionWorktree, WORKTREES, Worktree};
 pub use write::{Committed, NewCommit};

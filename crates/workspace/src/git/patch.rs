@@ -1,15 +1,15 @@
-//! A patch of many files, taken apart into one per file.
+//! Splits a patch into one part for each file.
 
-/// One file's part of a patch.
+/// The part of a patch about one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Patch<'a> {
-    /// The file, by its new name.
+    /// The file's path, after a rename the new one.
     pub(crate) path: String,
-    /// The file is new.
+    /// The patch creates the file.
     pub(crate) is_new: bool,
-    /// It is no text.
+    /// git takes the file for binary and shows no lines.
     pub(crate) is_binary: bool,
-    /// All its lines.
+    /// The header and the hunks, as git wrote them.
     pub(crate) text: &'a str,
 }
 

@@ -1,18 +1,18 @@
-//! How far a long operation is, from what git writes to its terminal.
+//! Parses the progress that git writes to standard error.
 
-/// One line of progress.
+/// The progress of a git process, parsed from one line of its standard error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// What is done, such as `Writing objects`.
+    /// The phase, such as `Writing objects`.
     pub phase: String,
-    /// How much of it; absent where git does not know.
+    /// How much of the phase is done; absent if git does not know.
     pub percent: Option<u8>,
-    /// As git wrote it.
+    /// The whole line, trimmed.
     pub line: String,
 }
 
 impl Progress {
-    /// The progress that a line tells of: `phase: 12% (3/25)`, or `phase: 3`.
+    /// Parses a line such as `phase: 12% (3/25)` or `phase: 3`; `None` for any other.
     pub(crate) fn parse(line: &str) -> Option<Self> {
         let line = line.trim();
         let (phase, rest) = line.trim_start_matches("remote: ").split_once(": ")?;

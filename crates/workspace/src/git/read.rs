@@ -1,7 +1,6 @@
-//! Branches, read without starting git.
+//! Reads branches with gix, without starting git.
 //!
-//! Only what a repository keeps in the usual way is read here. Where anything is unusual, nothing is said, and git is
-//! asked instead.
+//! If anything about the repository is unusual, the functions return `None`, and git is asked instead.
 
 use std::time::{Duration, Instant};
 
@@ -13,10 +12,10 @@ use gix::{ObjectId, Reference, Repository};
 use super::{BranchInfo, Branches};
 use crate::Root;
 
-/// How long commits are counted before git is asked, which can be ended.
+/// How long commits are counted before git is asked, which can be cancelled.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// All branches of the repository in this folder, and nowhere else; none where git must be asked. Waits for the disk.
+/// All branches of the repository in exactly this folder; `None` if git must be asked. Waits for the disk.
 pub(super) fn branches(root: &Root) -> Option<Branches> {
     let mut permissions = Permissions::all();
     // As for git itself: variables of the daemon's own are none of the workspace's.
@@ -42,7 +41,7 @@ pub(super) fn branches(root: &Root) -> Option<Branches> {
     Some(Branches { current, all })
 }
 
-/// A branch; none where it is only another name of one.
+/// A branch. `Some(None)` if it is only another name of one; `None` if git must be asked.
 fn branch(
     repository: &Repository,
     reference: &Reference<'_>,
@@ -53,7 +52,7 @@ fn branch(
     let Some(id) = reference.try_id().map(gix::Id::detach) else { return Some(None) };
     let name = reference.name().shorten().to_str().ok()?.to_owned();
     let is_remote = reference.name().as_bstr().starts_with(b"refs/remotes/");
-    let followed = if is_remote { None } else { followed(repository, reference)? };
+    let followed = if is_remote { None } else { upstream(repository, reference)? };
     let (ahead, behind) = match followed.as_ref().and_then(|(_, there)| *there) {
         Some(there) if there != id => (only(repository, id, there, until)?, only(repository, there, id, until)?),
         _ => (0, 0),
@@ -63,11 +62,11 @@ fn branch(
     Some(Some(BranchInfo { name, is_current, is_remote, upstream, ahead, behind, sha: id.to_string() }))
 }
 
-/// A branch's name, and its commit if it is there.
-type Followed = (String, Option<ObjectId>);
+/// The name of an upstream branch, and its commit if the branch exists.
+type UpstreamRef = (String, Option<ObjectId>);
 
-/// The branch that a branch follows, and where that is if it is anywhere.
-fn followed(repository: &Repository, reference: &Reference<'_>) -> Option<Option<Followed>> {
+/// The upstream of a branch. `Some(None)` if it has none; `None` if git must be asked.
+fn upstream(repository: &Repository, reference: &Reference<'_>) -> Option<Option<UpstreamRef>> {
     let name = reference.name();
     let full = match repository.branch_remote_name(name.shorten(), gix::remote::Direction::Fetch) {
         None => return Some(None),
@@ -87,7 +86,7 @@ fn followed(repository: &Repository, reference: &Reference<'_>) -> Option<Option
     Some(Some((full.shorten().to_str().ok()?.to_owned(), there)))
 }
 
-/// Commits of one that the other has not; none where it takes too long to count them.
+/// How many commits of `one` are not in `other`; `None` if counting takes too long.
 fn only(repository: &Repository, one: ObjectId, other: ObjectId, until: Instant) -> Option<u64> {
     let walk = repository.rev_walk([one]).with_hidden([other]).all().ok()?;
     walk.map(|commit| commit.ok().filter(|_| Instant::now() < until).map(|_| 1)).sum()

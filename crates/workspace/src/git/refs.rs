@@ -15,7 +15,7 @@ macro_rules! name {
         pub struct $name(String);
 
         impl $name {
-            /// The name that this text is.
+            /// Checks the text and makes it a name.
             pub fn parse(text: &str) -> Result<Self, Error> {
                 if text.len() <= MAX && $valid(text) {
                     return Ok(Self(text.to_owned()));

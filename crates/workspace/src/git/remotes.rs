@@ -1,4 +1,4 @@
-//! The repositories elsewhere that this one knows.
+//! Lists, adds and removes remotes.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,21 @@ use super::run::Git;
 use super::{GitKind, Remote};
 use crate::Error;
 
-/// Who hosts a repository.
+/// The hosting service of a remote, as far as its host name tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Provider {
-    /// On github.com.
+    /// The host is github.com.
     Github,
-    /// gitlab.com, or a GitLab by its name.
+    /// The host is gitlab.com, or begins with `gitlab.`.
     Gitlab,
-    /// On bitbucket.org.
+    /// The host is bitbucket.org.
     Bitbucket,
-    /// On any other machine, or this one.
+    /// Any other host, or this machine.
     Custom,
 }
 
 impl Provider {
-    /// The word on the wire.
+    /// The value on the wire.
     pub fn word(self) -> &'static str {
         match self {
             Self::Github => "github",
@@ -44,29 +44,29 @@ impl Provider {
     }
 }
 
-/// A repository elsewhere.
+/// A remote of the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteInfo {
-    /// Its name here.
+    /// The name of the remote, such as `origin`.
     pub name: String,
-    /// Where it is fetched from; a password in it is not told.
+    /// The URL to fetch from; a password in it is masked.
     pub fetch_url: String,
-    /// Where it is pushed to; a password in it is not told.
+    /// The URL to push to; a password in it is masked.
     pub push_url: String,
-    /// Who hosts it.
+    /// The hosting service, by the host of `fetch_url`.
     pub provider: Provider,
-    /// Its branches, as last seen.
+    /// Its branches, as of the last fetch.
     pub branches: Vec<String>,
 }
 
 impl Git {
-    /// The remotes that the repository names, with what they are used for.
+    /// All remotes, with their URLs and branches.
     pub async fn remotes(&self) -> Result<Vec<RemoteInfo>, Error> {
         let refs = ["for-each-ref", "--format=%(refname:lstrip=2)%00%(symref)", "refs/remotes"];
         let (urls, refs, ()) = tokio::try_join!(
             self.urls("remote/list"),
             self.text(Call::read("remote/list").args(refs)),
-            self.confined("remote/list")
+            self.check_toplevel("remote/list")
         )?;
         let branches: Vec<_> = refs.lines().filter_map(|line| line.strip_suffix('\0')).collect();
         let remote = |(name, (fetch, push)): (String, (String, String))| RemoteInfo {
@@ -83,12 +83,12 @@ impl Git {
         Ok(urls.into_iter().map(remote).collect())
     }
 
-    /// The remotes' names.
+    /// The names of all remotes, sorted.
     pub(crate) async fn remote_names(&self, operation: &'static str) -> Result<Vec<String>, Error> {
         Ok(self.urls(operation).await?.into_keys().collect())
     }
 
-    /// The addresses to fetch from and to push to, by name.
+    /// The URLs to fetch from and to push to, by the remote's name.
     async fn urls(&self, operation: &'static str) -> Result<BTreeMap<String, (String, String)>, Error> {
         let args = ["config", "-z", "--get-regexp", r"^remote\..*\.(url|pushurl)$"];
         let output = self.run(Call::read(operation).args(args)).await?;
@@ -99,7 +99,7 @@ impl Git {
         Ok(addresses(&String::from_utf8_lossy(&output.answer)))
     }
 
-    /// Adds a remote; gives it as it is then.
+    /// Adds a remote and returns it. Refuses URLs that start programs or hold a password.
     pub async fn add_remote(&self, name: &Remote, url: &str) -> Result<RemoteInfo, Error> {
         if !is_address(url) {
             let message = format!("{url:?} is no address of a repository; use https, ssh, git, file or a path");
@@ -111,7 +111,7 @@ impl Git {
                 .into();
             return Err(Error::Git { operation: "remote/add", message, kind: GitKind::BadAddress });
         }
-        self.confined("remote/add").await?;
+        self.check_toplevel("remote/add").await?;
         let added = self.answer(Call::write("remote/add").args(["remote", "add", "--", name.as_str(), url])).await;
         added.map_err(|error| match error {
             Error::Git { operation, message, kind: GitKind::Exists } => {
@@ -127,7 +127,7 @@ impl Git {
         })
     }
 
-    /// Refuses a remote that is not known here: git would take its name for a path.
+    /// Refuses an unknown remote, because git would take its name for a path.
     pub(crate) async fn known_remote(&self, operation: &'static str, name: &Remote) -> Result<(), Error> {
         if self.remote_names(operation).await?.iter().any(|known| known == name.as_str()) {
             return Ok(());
@@ -136,14 +136,14 @@ impl Git {
         Err(Error::Git { operation, message, kind: GitKind::NoRemote })
     }
 
-    /// Forgets a remote and its branches as last seen.
+    /// Removes a remote and its remote branches.
     pub async fn remove_remote(&self, name: &Remote) -> Result<(), Error> {
-        self.confined("remote/remove").await?;
+        self.check_toplevel("remote/remove").await?;
         self.answer(Call::write("remote/remove").args(["remote", "remove", "--", name.as_str()])).await.map(drop)
     }
 }
 
-/// The remotes that a configuration names: `remote.NAME.url LF value NUL`.
+/// Parses the output of `git config -z`: `remote.NAME.url LF value NUL`.
 fn addresses(config: &str) -> BTreeMap<String, (String, String)> {
     let mut found: BTreeMap<String, (String, String)> = BTreeMap::new();
     for (key, value) in config.split('\0').filter_map(|entry| entry.split_once('\n')) {
@@ -161,7 +161,7 @@ fn addresses(config: &str) -> BTreeMap<String, (String, String)> {
     found
 }
 
-/// An address that reaches a repository and starts no program of its own (`ext::sh -c …`) and is no option.
+/// Whether a URL can be that of a repository: it starts no program (`ext::sh -c …`) and cannot be taken for an option.
 fn is_address(url: &str) -> bool {
     let helper =
         url.split_once("::").is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'));
@@ -174,10 +174,11 @@ fn is_address(url: &str) -> bool {
     !url.is_empty() && !option && !url.contains(char::is_control) && !helper && allowed
 }
 
-/// The longest name of a user that a host gives out; what is longer is a token in its place.
+/// The longest user name that hosts allow; what is longer is a token in its place.
 const LONGEST_NAME: usize = 39;
 
-/// A password or a token is part of the address. Git hands an address to its helpers on their command lines.
+/// Whether a URL holds a password or a token. Git passes URLs to its helpers on their command lines, which everybody
+/// can read.
 fn has_secret(url: &str) -> bool {
     let Some((_, rest)) = url.split_once("://") else { return false };
     let authority = rest.split('/').next().unwrap_or_default();
@@ -185,7 +186,7 @@ fn has_secret(url: &str) -> bool {
     user.is_some_and(|user| user.contains(':') || user.len() > LONGEST_NAME)
 }
 
-/// The address is a folder of this machine, as git sees it: everything but a URL of another kind and `host:path`.
+/// Whether git takes the URL for a folder of this machine: everything but other URLs and `host:path`.
 pub fn is_local(url: &str) -> bool {
     match url.split_once("://") {
         Some((scheme, _)) => scheme.eq_ignore_ascii_case("file"),
@@ -193,7 +194,7 @@ pub fn is_local(url: &str) -> bool {
     }
 }
 
-/// An address without the password in it.
+/// The URL with its password masked.
 fn shown(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));

@@ -36,12 +36,12 @@ use super::call::{Call, Class};
 use super::{GitKind, Progress};
 use crate::{Error, Root};
 
-/// Bytes of what git says beside its answer that are kept, the last ones.
+/// How many bytes of standard error are kept, the last ones.
 const WORDS: usize = 8 << 10;
-/// How long git may clean up (its locks, above all) before it is killed.
+/// How long git may clean up, above all its locks, before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What the user may have set otherwise for their own eyes, and what is read here.
+/// Settings that override the user's, because they would change output that is parsed here, or are unsafe.
 const SETTINGS: &[&str] = &[
     "protocol.ext.allow=never",
     // A folder that only looks like a repository (`HEAD`, `config`, `objects`, `refs`) can come with a clone, and its
@@ -66,14 +66,14 @@ const SETTINGS: &[&str] = &[
     "merge.verbosity=2",
 ];
 
-/// How long git may take.
+/// The timeouts of git processes, by the class of the call.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
     /// For calls that change nothing.
     pub read: Duration,
-    /// To change something here, hooks included.
+    /// For calls that change this repository, hooks included.
     pub write: Duration,
-    /// To talk to another machine.
+    /// For calls that talk to a remote.
     pub network: Duration,
 }
 
@@ -84,7 +84,7 @@ impl Default for Timeouts {
     }
 }
 
-/// A workspace's repository. Dropping what one of its methods returned ends the git that it started.
+/// A handle of a workspace's repository. Dropping the future of a method ends the git process that it started.
 #[derive(Clone, Debug)]
 pub struct Git {
     root: Root,
@@ -95,33 +95,34 @@ pub struct Git {
 }
 
 impl Git {
-    /// The repository in this folder, if there is one; nothing is looked at yet.
+    /// A handle of the repository in this folder, if there is one; nothing is read yet.
     pub fn new(root: Root) -> Self {
         let (timeouts, cancelled) = (Timeouts::default(), CancellationToken::new());
         Self { root, timeouts, environment: Arc::default(), progress: None, cancelled }
     }
 
-    /// With other limits of time.
+    /// Replaces the default timeouts.
     pub fn with_timeouts(self, timeouts: Timeouts) -> Self {
         Self { timeouts, ..self }
     }
 
-    /// With variables that git shall see besides those of the daemon (of which it sees no `GIT_*`).
+    /// Sets environment variables for git, besides those of the daemon, of which it gets no `GIT_*`.
     pub fn with_environment(self, environment: Vec<(OsString, OsString)>) -> Self {
         Self { environment: Arc::new(environment), ..self }
     }
 
-    /// With somebody who is told how far a long operation is; what finds no room is not told.
+    /// Sets a channel for the progress of long operations; reports are dropped while it is full.
     pub fn with_progress(self, progress: mpsc::Sender<Progress>) -> Self {
         Self { progress: Some(progress), ..self }
     }
 
-    /// With somebody who may end it: what runs is asked to end and waited for, and nothing more is begun.
+    /// Sets a token that cancels operations: running processes are terminated and waited for, and no new one is
+    /// started.
     pub fn with_cancel(self, cancelled: CancellationToken) -> Self {
         Self { cancelled, ..self }
     }
 
-    /// The same git in another folder.
+    /// A handle with the same settings for another folder.
     pub(crate) fn at(&self, root: Root) -> Self {
         Self { root, ..self.clone() }
     }
@@ -132,8 +133,8 @@ impl Git {
     }
 
     /// Refuses a folder that is not itself the top of a working copy. A repository's own configuration can move its
-    /// files anywhere (`core.worktree`), so it is asked where they are before anything is done to them.
-    pub(crate) async fn confined(&self, operation: &'static str) -> Result<(), Error> {
+    /// files anywhere (`core.worktree`), so every operation checks first where they are.
+    pub(crate) async fn check_toplevel(&self, operation: &'static str) -> Result<(), Error> {
         let top = self.answer(Call::read(operation).args(["rev-parse", "--show-toplevel"])).await?;
         let top = top.strip_suffix(b"\n").unwrap_or(&top);
         let real = tokio::fs::canonicalize(self.root.path()).await;
@@ -145,7 +146,7 @@ impl Git {
         Err(Error::Git { operation, message, kind })
     }
 
-    /// Runs git and gives its answer; an error where it ends with one.
+    /// Runs git and returns its standard output; an error if it fails.
     pub(crate) async fn answer(&self, call: Call) -> Result<Vec<u8>, Error> {
         let operation = call.operation;
         let output = self.run(call).await?;
@@ -155,12 +156,12 @@ impl Git {
         Err(output.failure(operation))
     }
 
-    /// Like [`Self::answer`], as text; what is not UTF-8 is replaced.
+    /// Like [`Self::answer`], as text without blanks at its end; what is not UTF-8 is replaced.
     pub(crate) async fn text(&self, call: Call) -> Result<String, Error> {
         Ok(String::from_utf8_lossy(&self.answer(call).await?).trim_end().to_owned())
     }
 
-    /// Runs git to its end, whichever that is.
+    /// Runs git to its end, successful or not.
     pub(crate) async fn run(&self, call: Call) -> Result<Output, Error> {
         let operation = call.operation;
         let failed = |kind: GitKind, message: String| Error::Git { operation, message: advised(message, kind), kind };
@@ -183,16 +184,16 @@ impl Git {
         let most = call.most;
         // Lives as long as the caller waits; its end is how the keeper learns that nobody does.
         let (waiting, abandoned) = oneshot::channel();
-        let kept =
-            tokio::spawn(keep(child, call, limit, self.progress.clone(), self.cancelled.clone(), abandoned)).await;
+        let ended =
+            tokio::spawn(supervise(child, call, limit, self.progress.clone(), self.cancelled.clone(), abandoned)).await;
         drop(waiting);
-        match kept {
-            Ok(Ok(Ended::Done(output))) if output.cut && !output.may_be_cut => {
+        match ended {
+            Ok(Ok(RunEnd::Done(output))) if output.cut && !output.may_be_cut => {
                 Err(failed(GitKind::TooMuch, format!("it said more than {most} bytes")))
             }
-            Ok(Ok(Ended::Done(output))) => Ok(output),
-            Ok(Ok(Ended::Cancelled)) => Err(failed(GitKind::Cancelled, "it was cancelled".into())),
-            Ok(Ok(Ended::Late)) => {
+            Ok(Ok(RunEnd::Done(output))) => Ok(output),
+            Ok(Ok(RunEnd::Cancelled)) => Err(failed(GitKind::Cancelled, "it was cancelled".into())),
+            Ok(Ok(RunEnd::Late)) => {
                 Err(failed(GitKind::Timeout, format!("it took longer than {} s and was ended", limit.as_secs_f32())))
             }
             Ok(Err(error)) => Err(failed(GitKind::Other, error.to_string())),
@@ -244,30 +245,30 @@ impl Git {
     }
 }
 
-/// What git said.
+/// The output of a git process that ended by itself.
 pub(crate) struct Output {
     pub(crate) success: bool,
     pub(crate) answer: Vec<u8>,
-    /// What it said beside its answer, without progress.
+    /// Standard error, without progress; the last `WORDS` bytes.
     pub(crate) words: String,
-    /// The answer was longer.
+    /// `answer` was cut at the call's limit.
     pub(crate) cut: bool,
     may_be_cut: bool,
 }
 
 impl Output {
-    /// Everything that it said, for people.
-    pub(crate) fn said(&self) -> String {
+    /// Standard error and the end of standard output, for people.
+    pub(crate) fn message(&self) -> String {
         let answer = String::from_utf8_lossy(&self.answer[self.answer.len().saturating_sub(WORDS)..]).into_owned();
         let parts = [self.words.trim(), answer.trim()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
-    /// It as an error.
+    /// The error that this output means: classified by its message, with advice where there is some.
     pub(crate) fn failure(&self, operation: &'static str) -> Error {
-        let said = self.said();
-        let kind = GitKind::classify(&said);
-        let message = if said.is_empty() { "it gave no reason".to_owned() } else { said };
+        let text = self.message();
+        let kind = GitKind::classify(&text);
+        let message = if text.is_empty() { "it gave no reason".to_owned() } else { text };
         Error::Git { operation, message: advised(message, kind), kind }
     }
 }
@@ -276,31 +277,31 @@ fn advised(message: String, kind: GitKind) -> String {
     kind.advice().map_or_else(|| message.clone(), |advice| format!("{message}; {advice}"))
 }
 
-enum Ended {
+enum RunEnd {
     Done(Output),
     Late,
     Cancelled,
 }
 
-/// Sees a git to its end: its own, that of its time, or that of the caller's patience.
-async fn keep(
+/// Supervises a git process until it ends, times out, is cancelled, or the caller stops waiting.
+async fn supervise(
     mut child: Child,
     mut call: Call,
     limit: Duration,
     progress: Option<mpsc::Sender<Progress>>,
     cancelled: CancellationToken,
     abandoned: oneshot::Receiver<()>,
-) -> io::Result<Ended> {
+) -> io::Result<RunEnd> {
     let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let input = call.input.take().unwrap_or_default();
     let (mut answer, mut words, mut cut) = (Vec::new(), Vec::new(), false);
-    let ended: Result<io::Result<ExitStatus>, Ended> = {
+    let ended: Result<io::Result<ExitStatus>, RunEnd> = {
         let mut reading = pin!(async {
             tokio::join!(
-                feed(stdin, &input),
-                take(stdout, call.most, &mut answer, &mut cut),
-                listen(stderr, &mut words, progress)
+                write_stdin(stdin, &input),
+                read_stdout(stdout, call.most, &mut answer, &mut cut),
+                read_stderr(stderr, &mut words, progress)
             )
         });
         let finish = async {
@@ -315,26 +316,26 @@ async fn keep(
         };
         tokio::select! {
             status = finish => Ok(status),
-            () = sleep(limit) => Err(Ended::Late),
-            () = cancelled.cancelled() => Err(Ended::Cancelled),
-            _ = abandoned => Err(Ended::Cancelled),
+            () = sleep(limit) => Err(RunEnd::Late),
+            () = cancelled.cancelled() => Err(RunEnd::Cancelled),
+            _ = abandoned => Err(RunEnd::Cancelled),
         }
     };
     let status = match ended {
         Ok(status) => status,
         Err(why) => {
-            end(&mut child, group).await;
+            terminate(&mut child, group).await;
             return Ok(why);
         }
     };
     let words = String::from_utf8_lossy(&words).into_owned();
     // Who was cut off in the middle of a word does not end well.
     let success = status?.success() || (cut && call.may_be_cut);
-    Ok(Ended::Done(Output { success, answer, words, cut, may_be_cut: call.may_be_cut }))
+    Ok(RunEnd::Done(Output { success, answer, words, cut, may_be_cut: call.may_be_cut }))
 }
 
-/// Asks git and its children to end, so that they remove their locks; then there is no asking.
-async fn end(child: &mut Child, group: Option<Pid>) {
+/// Terminates git and its children, so that they can remove their locks; after `GRACE` it kills them.
+async fn terminate(child: &mut Child, group: Option<Pid>) {
     if let Some(group) = group {
         _ = kill_process_group(group, Signal::TERM);
         _ = timeout(GRACE, child.wait()).await;
@@ -343,21 +344,25 @@ async fn end(child: &mut Child, group: Option<Pid>) {
     _ = child.wait().await;
 }
 
-async fn feed(stdin: Option<ChildStdin>, input: &[u8]) {
+async fn write_stdin(stdin: Option<ChildStdin>, input: &[u8]) {
     if let Some(mut stdin) = stdin {
         // Who does not read to the end knows why; its exit status tells.
         _ = stdin.write_all(input).await;
     }
 }
 
-async fn take(pipe: Option<impl AsyncRead + Unpin>, most: usize, answer: &mut Vec<u8>, cut: &mut bool) {
+async fn read_stdout(pipe: Option<impl AsyncRead + Unpin>, most: usize, answer: &mut Vec<u8>, cut: &mut bool) {
     let Some(pipe) = pipe else { return };
     _ = pipe.take(most as u64 + 1).read_to_end(answer).await;
     *cut = answer.len() > most;
     answer.truncate(most);
 }
 
-async fn listen(pipe: Option<impl AsyncRead + Unpin>, words: &mut Vec<u8>, progress: Option<mpsc::Sender<Progress>>) {
+async fn read_stderr(
+    pipe: Option<impl AsyncRead + Unpin>,
+    words: &mut Vec<u8>,
+    progress: Option<mpsc::Sender<Progress>>,
+) {
     let Some(mut pipe) = pipe else { return };
     let (mut piece, mut line) = ([0; 4096], Vec::new());
     loop {
@@ -365,21 +370,21 @@ async fn listen(pipe: Option<impl AsyncRead + Unpin>, words: &mut Vec<u8>, progr
         for &byte in &piece[..count] {
             line.push(byte);
             if byte == b'\n' || byte == b'\r' || line.len() > WORDS {
-                heard(&line, words, progress.as_ref());
+                on_line(&line, words, progress.as_ref());
                 line.clear();
             }
         }
         if count == 0 {
-            return heard(&line, words, progress.as_ref());
+            return on_line(&line, words, progress.as_ref());
         }
     }
 }
 
-fn heard(line: &[u8], words: &mut Vec<u8>, progress: Option<&mpsc::Sender<Progress>>) {
+fn on_line(line: &[u8], words: &mut Vec<u8>, progress: Option<&mpsc::Sender<Progress>>) {
     match Progress::parse(&String::from_utf8_lossy(line)) {
-        Some(told) => {
+        Some(step) => {
             if let Some(progress) = progress {
-                _ = progress.try_send(told);
+                _ = progress.try_send(step);
             }
         }
         None => {

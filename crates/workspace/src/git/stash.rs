@@ -1,73 +1,73 @@
-//! What was put aside.
+//! The stash: lists, adds, applies and drops its entries.
 
 use super::call::Call;
 use super::run::Git;
 use super::{GitKind, Merged};
 use crate::Error;
 
-/// Something put aside.
+/// An entry of the stash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stash {
-    /// Its place; the latest is 0.
+    /// Its position; the latest is 0.
     pub index: usize,
     /// Its name, such as `stash@{0}`.
     pub name: String,
-    /// The branch it was put aside from; empty if none was checked out.
+    /// The branch on which it was stashed; empty with a detached head.
     pub branch: String,
-    /// What was said about it.
+    /// Its message; that of git if none was given.
     pub message: String,
 }
 
-/// What to do with something put aside.
+/// What to do with an entry of the stash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StashDo {
-    /// Bring it back and keep it.
+    /// Applies the entry and keeps it.
     Apply,
-    /// Bring it back and forget it; with conflicts it is kept.
+    /// Applies the entry and drops it; with conflicts it is kept.
     Pop,
-    /// Remove it without applying it.
+    /// Drops the entry without applying it.
     Drop,
 }
 
 impl Git {
-    /// Puts changes aside; gives what was put aside.
+    /// Stashes the changes and returns the new entry; an error if there is nothing to stash.
     pub async fn stash(&self, message: Option<&str>, include_untracked: bool) -> Result<Stash, Error> {
-        self.confined("stash").await?;
+        self.check_toplevel("stash").await?;
         let message = message.map(|message| format!("--message={message}"));
         let call =
             Call::write("stash").args(["stash", "push"]).args(message).flag(include_untracked, "--include-untracked");
         let output = self.run(call).await?;
         // git calls it a success to have put nothing aside.
-        let is_nothing = GitKind::classify(&output.said()) == GitKind::Nothing;
+        let is_nothing = GitKind::classify(&output.message()) == GitKind::Nothing;
         match self.stashes().await?.into_iter().next() {
             Some(stash) if output.success && !is_nothing => Ok(stash),
             _ => Err(output.failure("stash")),
         }
     }
 
-    /// What was put aside, the latest first.
+    /// The entries of the stash, the latest first.
     pub async fn stashes(&self) -> Result<Vec<Stash>, Error> {
         let call = Call::read("stash/list").args(["stash", "list", "-z", "--format=%gs"]);
-        let (answer, ()) = tokio::try_join!(self.answer(call), self.confined("stash/list"))?;
+        let (answer, ()) = tokio::try_join!(self.answer(call), self.check_toplevel("stash/list"))?;
         let lines = answer.split(|&byte| byte == 0).filter(|line| !line.is_empty());
         Ok(lines.enumerate().map(|(index, line)| stash(index, &String::from_utf8_lossy(line))).collect())
     }
 
-    /// Brings back or forgets what was put aside.
+    /// Applies or drops an entry of the stash.
     pub async fn stash_do(&self, what: StashDo, index: usize) -> Result<Merged, Error> {
         let (operation, word) = match what {
             StashDo::Apply => ("stash/apply", "apply"),
             StashDo::Pop => ("stash/pop", "pop"),
             StashDo::Drop => ("stash/drop", "drop"),
         };
-        self.confined(operation).await?;
+        self.check_toplevel(operation).await?;
         let name = format!("stash@{{{index}}}");
         let output = self.run(Call::write(operation).args(["stash", word, &name])).await?;
         self.merged(operation, output).await
     }
 }
 
-/// What is written in the reflog: `WIP on BRANCH: …` or `On BRANCH: MESSAGE`.
+/// Parses a line of the stash's reflog: `WIP on BRANCH: …` or `On BRANCH: MESSAGE`.
 fn stash(index: usize, line: &str) -> Stash {
     let rest = line.strip_prefix("WIP on ").or_else(|| line.strip_prefix("On ")).unwrap_or(line);
     let (branch, message) = rest.split_once(": ").unwrap_or(("", rest));

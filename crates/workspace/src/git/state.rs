@@ -1,30 +1,30 @@
-//! A repository in one word.
+//! The state of a repository in one word.
 
 use super::run::Git;
-use super::{GitKind, Status};
+use super::{GitKind, GitStatus};
 use crate::Error;
 
-/// A repository in one word.
+/// The state of a repository in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GitState {
-    /// There is none.
+    /// The folder is not a repository.
     NoGit,
-    /// It has no commit.
+    /// The repository has no commit yet.
     Init,
-    /// It knows no other repository.
+    /// The repository has no remote.
     NoRemote,
-    /// Its branch follows none.
+    /// The branch has no upstream, or its upstream does not exist.
     NoPush,
-    /// Its branch is where the followed one is.
+    /// The branch is at the same commit as its upstream.
     Synced,
-    /// Its branch is ahead or behind.
+    /// The branch is ahead of its upstream, or behind it.
     Diverged,
-    /// A merge waits for its conflicts to be resolved.
+    /// There are unresolved conflicts.
     Conflict,
 }
 
 impl GitState {
-    /// The word on the wire.
+    /// The value on the wire.
     pub fn word(self) -> &'static str {
         match self {
             Self::NoGit => "no_git",
@@ -37,8 +37,8 @@ impl GitState {
         }
     }
 
-    /// The word for a status in a repository that knows others or not.
-    pub(crate) fn from_status(status: &Status, has_remotes: bool) -> Self {
+    /// The state that a status means, in a repository with or without remotes.
+    pub(crate) fn from_status(status: &GitStatus, has_remotes: bool) -> Self {
         match status {
             status if !status.conflicted.is_empty() => Self::Conflict,
             status if status.head.is_none() => Self::Init,
@@ -50,21 +50,21 @@ impl GitState {
     }
 }
 
-/// What is told of a repository at a glance.
+/// A summary of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// It in one word.
+    /// The summary of the status, for clients that show one word.
     pub state: GitState,
-    /// How its working copy is, without lines; absent where there is no repository.
-    pub status: Option<Status>,
-    /// The repositories elsewhere that it knows, by name.
+    /// The status without line counts; absent without a repository.
+    pub status: Option<GitStatus>,
+    /// The names of its remotes.
     pub remotes: Vec<String>,
 }
 
 impl Git {
-    /// What there is to tell at a glance; no repository is an answer, not an error.
+    /// A summary of the repository. A folder without one is an answer, not an error.
     pub async fn probe(&self) -> Result<Probe, Error> {
-        match tokio::try_join!(self.status_of(&[]), self.remote_names("state")) {
+        match tokio::try_join!(self.status_at(&[]), self.remote_names("state")) {
             Ok((status, remotes)) => {
                 let state = GitState::from_status(&status, !remotes.is_empty());
                 Ok(Probe { state, status: Some(status), remotes })
@@ -84,17 +84,17 @@ mod tests {
 
     #[test]
     fn every_word_has_its_state() {
-        let head = || Status { head: Some("1".into()), ..Status::default() };
-        let tracking = |ahead, behind| Status { is_tracking: true, ahead, behind, ..head() };
+        let head = || GitStatus { head: Some("1".into()), ..GitStatus::default() };
+        let tracking = |ahead, behind| GitStatus { is_tracking: true, ahead, behind, ..head() };
         let torn = Change { path: "x".into(), status: '!', ..Change::default() };
         let cases = [
-            (Status::default(), true, "git_init"),
+            (GitStatus::default(), true, "git_init"),
             (head(), false, "no_remote"),
             (head(), true, "no_push"),
             (tracking(0, 0), true, "synced"),
             (tracking(1, 0), true, "diverged"),
             (tracking(0, 1), true, "diverged"),
-            (Status { conflicted: vec![torn], ..tracking(0, 0) }, true, "conflict"),
+            (GitStatus { conflicted: vec![torn], ..tracking(0, 0) }, true, "conflict"),
         ];
         for (status, has_remotes, expected) in cases {
             assert_eq!(GitState::from_status(&status, has_remotes).word(), expected, "{status:?}");

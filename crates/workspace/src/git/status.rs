@@ -1,4 +1,4 @@
-//! What changed: `git status --porcelain=v2 -z` and the lines of each file.
+//! Reads `git status --porcelain=v2 -z`, and the line counts of each file.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -9,68 +9,68 @@ use super::call::Call;
 use super::run::Git;
 use crate::{Error, RelPath};
 
-/// Files of a side whose lines are counted at most: each has to be read.
+/// The most files of a side whose lines are counted, because each has to be read.
 const COUNTED: usize = 1000;
-/// Files of a side that are named to git at most: it compares each file of the tree with each name.
+/// The most files of a side that are named to git, because it compares each file of the tree with each name.
 const NAMED: usize = 50;
 
-/// A file that changed.
+/// A file that differs from the index, from the last commit, or that git does not track.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// Where it is, from the root; what is not UTF-8 in a name is replaced.
+    /// Its path from the root; bytes that are not UTF-8 are replaced.
     pub path: String,
-    /// The name itself, where it is not UTF-8: the path then names another file, or none.
+    /// The name in bytes if it is not UTF-8; `path` then names another file, or none.
     pub raw: Option<Vec<u8>>,
-    /// Where it was, if it was renamed or copied.
+    /// The path before, if it was renamed or copied.
     pub from: Option<String>,
     /// `M A D R C T`, `?` for untracked, `!` for conflicted.
     pub status: char,
-    /// Lines added, if that is known and it is text.
+    /// How many lines were added; absent for binary files and where they were not counted.
     pub additions: Option<u64>,
-    /// Lines deleted, if that is known and it is text.
+    /// How many lines were deleted; absent for binary files and where they were not counted.
     pub deletions: Option<u64>,
-    /// It is a repository of its own.
+    /// Whether it is a submodule.
     pub is_submodule: bool,
 }
 
 impl Change {
-    /// The name itself.
+    /// The file's name in bytes, whether or not it is UTF-8.
     pub fn name(&self) -> &[u8] {
         self.raw.as_deref().unwrap_or(self.path.as_bytes())
     }
 
-    /// It as a path; none where the name is not UTF-8.
+    /// Its path; `None` if the name is not UTF-8.
     pub(crate) fn to_path(&self) -> Option<RelPath> {
         RelPath::parse(&self.path).ok().filter(|_| self.raw.is_none())
     }
 }
 
-/// How a working copy is.
+/// The status of a working copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Status {
-    /// The branch; absent when detached.
+pub struct GitStatus {
+    /// The branch; absent with a detached head.
     pub branch: Option<String>,
-    /// The commit that is checked out; absent before the first.
+    /// The object id of `HEAD`; absent before the first commit.
     pub head: Option<String>,
-    /// The branch that the branch follows.
+    /// The upstream of the branch, whether or not it exists.
     pub upstream: Option<String>,
-    /// The followed branch is there, so `ahead` and `behind` mean something.
+    /// Whether the upstream exists, so that `ahead` and `behind` mean something.
     pub is_tracking: bool,
-    /// Commits that the followed branch has not.
+    /// How many commits the upstream lacks.
     pub ahead: u64,
-    /// Commits that only the followed branch has.
+    /// How many commits only the upstream has.
     pub behind: u64,
-    /// What the next commit holds.
+    /// Changes in the index, which the next commit will hold.
     pub staged: Vec<Change>,
-    /// What it does not hold yet.
+    /// Changes in the working copy that are not in the index.
     pub unstaged: Vec<Change>,
-    /// Files that git does not know.
+    /// Files that git does not track or ignore.
     pub untracked: Vec<Change>,
-    /// Files whose conflict waits.
+    /// Files with unresolved merge conflicts.
     pub conflicted: Vec<Change>,
 }
 
-impl Status {
+impl GitStatus {
     /// Whether there is nothing to commit, stage or resolve.
     pub fn is_clean(&self) -> bool {
         [&self.staged, &self.unstaged, &self.untracked, &self.conflicted].iter().all(|changes| changes.is_empty())
@@ -78,39 +78,39 @@ impl Status {
 }
 
 impl Git {
-    /// How the working copy is, with the lines of each file on a side with few of them.
-    pub async fn status(&self) -> Result<Status, Error> {
-        let mut status = self.status_of(&[]).await?;
+    /// The status with line counts, for sides with at most `COUNTED` files.
+    pub async fn status(&self) -> Result<GitStatus, Error> {
+        let mut status = self.status_at(&[]).await?;
         let (staged, unstaged) =
-            tokio::try_join!(self.lines(&status.staged, &["--cached"]), self.lines(&status.unstaged, &[]))?;
-        count(&mut status.staged, &staged);
-        count(&mut status.unstaged, &unstaged);
+            tokio::try_join!(self.line_counts(&status.staged, &["--cached"]), self.line_counts(&status.unstaged, &[]))?;
+        set_line_counts(&mut status.staged, &staged);
+        set_line_counts(&mut status.unstaged, &unstaged);
         Ok(status)
     }
 
-    /// The settings that hold here: the file that each comes from, its name and its value.
+    /// The git settings that apply here: the file, the name and the value of each.
     pub(crate) async fn settings(&self) -> Result<Vec<(PathBuf, String, String)>, Error> {
         let answer = self.answer(Call::read("status").args(["config", "--list", "--show-origin", "-z"])).await?;
-        Ok(settings(&answer))
+        Ok(parse_settings(&answer))
     }
 
-    /// How the working copy is at some paths (everywhere if there are none), without lines.
-    pub async fn status_of(&self, paths: &[RelPath]) -> Result<Status, Error> {
-        self.status_by(paths, "--find-renames").await
+    /// The status at some paths, or everywhere if there are none, without line counts.
+    pub async fn status_at(&self, paths: &[RelPath]) -> Result<GitStatus, Error> {
+        self.status_with_renames(paths, "--find-renames").await
     }
 
-    /// The same, with files that were renamed told as such, or as one that is gone and one that is new.
-    pub(crate) async fn status_by(&self, paths: &[RelPath], renames: &str) -> Result<Status, Error> {
+    /// Like [`Self::status_at`]; `renames` is `--find-renames` or `--no-renames`.
+    pub(crate) async fn status_with_renames(&self, paths: &[RelPath], renames: &str) -> Result<GitStatus, Error> {
         let args = ["status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", renames];
         let call = Call::read("status").args(args).paths(paths);
-        let (answer, ()) = tokio::try_join!(self.answer(call), self.confined("status"))?;
+        let (answer, ()) = tokio::try_join!(self.answer(call), self.check_toplevel("status"))?;
         Ok(parse(&answer))
     }
 
-    /// Lines added and deleted by path, of what a diff compares; none where that would take long.
-    async fn lines(&self, changes: &[Change], what: &[&str]) -> Result<Lines, Error> {
+    /// The line counts of these changes; empty if there are too many. `what` are further arguments of `git diff`.
+    async fn line_counts(&self, changes: &[Change], what: &[&str]) -> Result<LineCounts, Error> {
         if changes.is_empty() || changes.len() > COUNTED {
-            return Ok(Lines::new());
+            return Ok(LineCounts::new());
         }
         // With their names git looks at these files alone, and not at the whole tree a second time.
         let named = if changes.len() > NAMED { &[] } else { changes };
@@ -119,12 +119,12 @@ impl Git {
         let named = if is_named { named } else { &[] };
         let names = named.iter().flat_map(|change| [Some(change.name()), change.from.as_deref().map(str::as_bytes)]);
         let args = ["diff", "--numstat", "-z", "-M", "--no-ext-diff", "--no-textconv"];
-        Ok(lines(&self.answer(Call::read("diff").args(args).args(what).names(names.flatten())).await?))
+        Ok(parse_numstat(&self.answer(Call::read("diff").args(args).args(what).names(names.flatten())).await?))
     }
 }
 
-/// What `config --list --show-origin -z` tells: `file:path NUL name LF value NUL`.
-fn settings(answer: &[u8]) -> Vec<(PathBuf, String, String)> {
+/// Parses `config --list --show-origin -z`: `file:path NUL name LF value NUL`.
+fn parse_settings(answer: &[u8]) -> Vec<(PathBuf, String, String)> {
     let mut settings = Vec::new();
     let mut fields = answer.split(|&byte| byte == 0);
     while let (Some(origin), Some(setting)) = (fields.next(), fields.next()) {
@@ -137,10 +137,10 @@ fn settings(answer: &[u8]) -> Vec<(PathBuf, String, String)> {
     settings
 }
 
-/// Lines added and deleted by path; none for what is not text.
-type Lines = HashMap<Vec<u8>, Option<(u64, u64)>>;
+/// Added and deleted lines by path; `None` for binary files.
+type LineCounts = HashMap<Vec<u8>, Option<(u64, u64)>>;
 
-fn count(changes: &mut [Change], lines: &Lines) {
+fn set_line_counts(changes: &mut [Change], lines: &LineCounts) {
     for change in changes {
         if let Some(Some((additions, deletions))) = lines.get(change.name()) {
             (change.additions, change.deletions) = (Some(*additions), Some(*deletions));
@@ -152,9 +152,9 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The status that git's answer tells.
-fn parse(answer: &[u8]) -> Status {
-    let mut status = Status::default();
+/// Parses the output of `git status`; unknown records are skipped.
+fn parse(answer: &[u8]) -> GitStatus {
+    let mut status = GitStatus::default();
     let mut records = answer.split(|&byte| byte == 0);
     while let Some(record) = records.next() {
         let (kind, rest) = record.split_at(record.len().min(2));
@@ -179,7 +179,7 @@ fn parse(answer: &[u8]) -> Status {
     status
 }
 
-fn header(status: &mut Status, line: &str) {
+fn header(status: &mut GitStatus, line: &str) {
     match line.split_once(' ') {
         Some(("branch.oid", id)) if id != "(initial)" => status.head = Some(id.to_owned()),
         Some(("branch.head", name)) if name != "(detached)" => status.branch = Some(name.to_owned()),
@@ -193,7 +193,7 @@ fn header(status: &mut Status, line: &str) {
     }
 }
 
-/// What comes after so many fields; it may hold spaces.
+/// The rest of a record after so many fields; it may hold spaces.
 fn field(record: &[u8], skip: usize) -> Option<&[u8]> {
     record.splitn(skip + 1, |&byte| byte == b' ').nth(skip)
 }
@@ -203,8 +203,8 @@ fn change(path: &[u8], status: char) -> Change {
     Change { path: text(path), raw, status, ..Change::default() }
 }
 
-/// A file may have changed on both sides: in the index against the commit, and in the folder against the index.
-fn sides(status: &mut Status, record: &[u8], path: &[u8], from: Option<&[u8]>) {
+/// Adds a file to each side on which it changed: the index against the commit, and the working copy against the index.
+fn sides(status: &mut GitStatus, record: &[u8], path: &[u8], from: Option<&[u8]>) {
     for (at, side) in [(0, &mut status.staged), (1, &mut status.unstaged)] {
         match record.get(at) {
             None | Some(b'.') => {}
@@ -217,9 +217,9 @@ fn sides(status: &mut Status, record: &[u8], path: &[u8], from: Option<&[u8]>) {
     }
 }
 
-/// What `--numstat -z` tells: `added TAB deleted TAB path NUL`, or for a rename `… TAB NUL from NUL to NUL`.
-fn lines(answer: &[u8]) -> Lines {
-    let mut lines = Lines::new();
+/// Parses `--numstat -z`: `added TAB deleted TAB path NUL`, or for a rename `… TAB NUL from NUL to NUL`.
+fn parse_numstat(answer: &[u8]) -> LineCounts {
+    let mut lines = LineCounts::new();
     let mut records = answer.split(|&byte| byte == 0);
     while let Some(record) = records.next() {
         let mut fields = record.splitn(3, |&byte| byte == b'\t');
@@ -247,13 +247,13 @@ mod tests {
         let status = parse(answer);
         assert_eq!((status.branch.as_deref(), status.head.as_deref()), (Some("main"), Some("1234")));
         assert_eq!((status.upstream.as_deref(), status.ahead, status.behind), (Some("origin/main"), 2, 3));
-        let of = |changes: &[Change]| changes.iter().map(|c| format!("{}{}", c.status, c.path)).collect::<Vec<_>>();
-        assert_eq!(of(&status.staged), ["Mstaged file", "M-both", "Rnew name"]);
+        let shown = |changes: &[Change]| changes.iter().map(|c| format!("{}{}", c.status, c.path)).collect::<Vec<_>>();
+        assert_eq!(shown(&status.staged), ["Mstaged file", "M-both", "Rnew name"]);
         assert_eq!(status.staged[2].from.as_deref(), Some("old name"));
-        assert_eq!(of(&status.unstaged), ["Mun\nstaged", "M-both"]);
-        assert_eq!(of(&status.untracked), ["?un\u{fffd}tracked"]);
+        assert_eq!(shown(&status.unstaged), ["Mun\nstaged", "M-both"]);
+        assert_eq!(shown(&status.untracked), ["?un\u{fffd}tracked"]);
         assert_eq!(status.untracked[0].name(), b"un\xfftracked");
-        assert_eq!(of(&status.conflicted), ["!torn apart"]);
+        assert_eq!(shown(&status.conflicted), ["!torn apart"]);
     }
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn lines_are_counted_by_the_new_name_and_not_for_what_is_no_text() {
-        let lines = lines(b"1\t2\ta b\0-\t-\tpicture\x000\t5\t\0old\0new\0");
+        let lines = parse_numstat(b"1\t2\ta b\0-\t-\tpicture\x000\t5\t\0old\0new\0");
         assert_eq!(lines[&b"a b"[..]], Some((1, 2)));
         assert_eq!(lines[&b"picture"[..]], None);
         assert_eq!(lines[&b"new"[..]], Some((0, 5)));
@@ -274,18 +274,18 @@ mod tests {
 
     #[test]
     fn every_setting_has_its_file() {
-        let told = settings(
+        let found = parse_settings(
             b"file:/home/a/.gitconfig\0user.name\nA B\0command line:\0color.ui\nfalse\0file:.git/config\0core.bare\0",
         );
         let setting = |file: &str, name: &str, value: &str| (PathBuf::from(file), name.to_owned(), value.to_owned());
-        assert_eq!(told, [setting("/home/a/.gitconfig", "user.name", "A B"), setting(".git/config", "core.bare", "")]);
+        assert_eq!(found, [setting("/home/a/.gitconfig", "user.name", "A B"), setting(".git/config", "core.bare", "")]);
     }
 
     proptest::proptest! {
         #[test]
         fn nothing_that_git_could_say_breaks_it(answer: Vec<u8>) {
             parse(&answer);
-            lines(&answer);
+            parse_numstat(&answer);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What brings branches together: push, pull, fetch, merge.
+//! Push, pull, fetch and merge.
 
 use std::collections::BTreeMap;
 
@@ -7,73 +7,73 @@ use super::run::{Git, Output};
 use super::{Branch, GitKind, Remote, Rev};
 use crate::Error;
 
-/// What to push.
+/// What to push, and where to.
 #[derive(Clone, Debug, Default)]
 pub struct Push {
-    /// Replace what is there, unless somebody pushed since the last fetch.
+    /// Overwrites the remote branch, unless somebody has pushed since the last fetch (`--force-with-lease`).
     pub force: bool,
-    /// Follow the pushed branch from now on.
+    /// Makes the pushed branch the upstream.
     pub set_upstream: bool,
-    /// Where to; the branch's own remote if absent.
+    /// The remote; that of the branch if absent.
     pub remote: Option<Remote>,
-    /// Which branch; the one that is checked out if absent.
+    /// The branch; the one that is checked out if absent.
     pub branch: Option<Branch>,
 }
 
-/// What was pushed.
+/// The result of a push.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pushed {
-    /// What git said.
+    /// Everything that git wrote, without progress.
     pub message: String,
-    /// Commits that the remote had not, as far as was known.
+    /// How many commits were new to the remote, as of the last fetch.
     pub commits: u64,
-    /// The branch that is followed since, if that was wanted.
+    /// The new upstream, if it was to be set.
     pub upstream: Option<String>,
 }
 
-/// What a pull brought.
+/// The result of a pull.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pulled {
-    /// What git said.
+    /// Everything that git wrote, without progress.
     pub message: String,
-    /// Commits that are new here.
+    /// How many commits are new here.
     pub commits: u64,
-    /// Files that changed.
+    /// How many files differ between the commits before and after; 0 while conflicts wait.
     pub files: u64,
-    /// Files whose conflict waits; the pull is not finished then.
+    /// Files with unresolved conflicts; the pull is not finished if there are any.
     pub conflicted: Vec<String>,
 }
 
-/// What a fetch brought.
+/// The result of a fetch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fetched {
-    /// What git said.
+    /// Everything that git wrote, without progress.
     pub message: String,
-    /// Branches that moved.
+    /// Remote branches that point to another commit than before.
     pub updated: Vec<String>,
-    /// Branches that are new.
+    /// Remote branches that were not known before.
     pub new: Vec<String>,
-    /// Branches that are gone.
+    /// Remote branches that no longer exist; known only if pruning was asked for.
     pub pruned: Vec<String>,
-    /// Commits that are new here.
+    /// How many commits are new here.
     pub commits: u64,
 }
 
-/// What came of bringing something together.
+/// The result of a merge, or of applying a stash.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
-    /// What git said.
+    /// Everything that git wrote, without progress.
     pub message: String,
-    /// The commit that is checked out now.
+    /// The object id of `HEAD` afterwards.
     pub sha: String,
-    /// Files whose conflict waits; it is not finished then.
+    /// Files with unresolved conflicts; the merge is not finished if there are any.
     pub conflicted: Vec<String>,
 }
 
 impl Git {
-    /// Pushes a branch.
+    /// Pushes a branch: the checked out one to its own remote, unless `push` names others.
     pub async fn push(&self, push: &Push) -> Result<Pushed, Error> {
-        self.confined("push").await?;
+        self.check_toplevel("push").await?;
         let branch = match &push.branch {
             Some(branch) => branch.clone(),
             None => Branch::parse(&self.current("push").await?.ok_or_else(|| Error::Git {
@@ -87,7 +87,7 @@ impl Git {
                 self.known_remote("push", remote).await?;
                 remote.clone()
             }
-            None => self.remote_of("push", &branch).await?,
+            None => self.branch_remote("push", &branch).await?,
         };
         let is_explicit = push.set_upstream || push.remote.is_some() || push.branch.is_some();
         let commits = self.unpushed(&branch, &remote).await;
@@ -100,19 +100,19 @@ impl Git {
             return Err(output.failure("push"));
         }
         let upstream = push.set_upstream.then(|| format!("{remote}/{branch}"));
-        Ok(Pushed { message: output.said(), commits, upstream })
+        Ok(Pushed { message: output.message(), commits, upstream })
     }
 
-    /// Commits that the remote had not when it was last seen; an estimate, so none where it cannot be made.
+    /// How many commits the remote lacked at the last fetch. An estimate, so 0 if git cannot tell.
     async fn unpushed(&self, branch: &Branch, remote: &Remote) -> u64 {
         let (rev, seen) = (format!("refs/heads/{branch}"), format!("--remotes={remote}"));
         let counted = self.text(Call::read("push").args(["rev-list", "--count", &rev, "--not", &seen])).await;
         counted.ok().and_then(|count| count.parse().ok()).unwrap_or(0)
     }
 
-    /// Fetches the branch that is followed and merges it, or puts the own commits on top of it.
+    /// Fetches the upstream and merges it, or rebases onto it.
     pub async fn pull(&self, rebase: bool) -> Result<Pulled, Error> {
-        self.confined("pull").await?;
+        self.check_toplevel("pull").await?;
         let before = self.head("pull").await?;
         let how = if rebase { "--rebase" } else { "--no-rebase" };
         let output = self.run(Call::network("pull").args(["pull", "--progress", "--no-edit", how])).await?;
@@ -130,9 +130,9 @@ impl Git {
         Ok(Pulled { message, commits, files, conflicted })
     }
 
-    /// Looks what a remote has; nothing here changes but what is known of it.
+    /// Fetches from a remote; only its remote branches change.
     pub async fn fetch(&self, remote: &Remote, prune: bool) -> Result<Fetched, Error> {
-        self.confined("fetch").await?;
+        self.check_toplevel("fetch").await?;
         self.known_remote("fetch", remote).await?;
         let before = self.seen(remote).await?;
         let call = Call::network("fetch").args(["fetch", "--progress"]).flag(prune, "--prune");
@@ -150,7 +150,7 @@ impl Git {
         let commits = if before == after { 0 } else { self.text(count).await?.parse().unwrap_or(0) };
         let has_moved = |name: &str| before.get(name).is_some_and(|id| after.get(name) != Some(id));
         Ok(Fetched {
-            message: output.said(),
+            message: output.message(),
             updated: names(&has_moved, &after),
             new: names(&|name| !before.contains_key(name), &after),
             pruned: names(&|name| !after.contains_key(name), &before),
@@ -158,7 +158,7 @@ impl Git {
         })
     }
 
-    /// The branches of a remote as last seen, with what they point to.
+    /// The branches of a remote with their commits, as of the last fetch.
     async fn seen(&self, remote: &Remote) -> Result<BTreeMap<String, String>, Error> {
         let at = format!("refs/remotes/{remote}/");
         let args = ["for-each-ref", "--format=%(refname:lstrip=2) %(objectname)", &at];
@@ -168,23 +168,23 @@ impl Git {
 
     /// Merges a branch into the one that is checked out.
     pub async fn merge(&self, rev: &Rev, no_ff: bool, message: Option<&str>) -> Result<Merged, Error> {
-        self.confined("merge").await?;
+        self.check_toplevel("merge").await?;
         let call = Call::write("merge").args(["merge", "--no-edit", "--no-progress"]).flag(no_ff, "--no-ff");
         let call = call.args(message.map(|message| format!("-m{message}"))).args(["--end-of-options", rev.as_str()]);
         let output = self.run(call).await?;
         self.merged("merge", output).await
     }
 
-    /// Goes back to before the merge, or the pull that rebases, that waits for conflicts to be resolved.
+    /// Aborts the merge, or the rebase of a pull, that stopped with conflicts.
     pub async fn abort_merge(&self) -> Result<(), Error> {
-        self.confined("merge/abort").await?;
+        self.check_toplevel("merge/abort").await?;
         let folder = self.text(Call::read("merge/abort").args(["rev-parse", "--git-path", "rebase-merge"])).await?;
         let is_rebase = tokio::fs::try_exists(self.root().path().join(folder)).await.unwrap_or(false);
         let what = if is_rebase { "rebase" } else { "merge" };
         self.answer(Call::write("merge/abort").args([what, "--abort"])).await.map(drop)
     }
 
-    /// What came of it: where files are torn, that is the result and not an error.
+    /// The result of a merge. New conflicts are a result, not an error.
     pub(crate) async fn merged(&self, operation: &'static str, output: Output) -> Result<Merged, Error> {
         let conflicted = if output.success { Vec::new() } else { self.torn(operation).await? };
         let says_conflict =
@@ -194,10 +194,10 @@ impl Git {
             return Err(output.failure(operation));
         }
         let sha = self.head(operation).await?.unwrap_or_default();
-        Ok(Merged { message: output.said(), sha, conflicted })
+        Ok(Merged { message: output.message(), sha, conflicted })
     }
 
-    /// Files whose conflict waits.
+    /// The files with unresolved conflicts.
     async fn torn(&self, operation: &'static str) -> Result<Vec<String>, Error> {
         let args = ["diff", "--name-only", "-z", "--diff-filter=U", "--no-ext-diff", "--"];
         let answer = self.answer(Call::read(operation).args(args)).await?;
@@ -205,7 +205,7 @@ impl Git {
         Ok(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
     }
 
-    /// The commit that is checked out; none before the first.
+    /// The object id of `HEAD`; `None` before the first commit.
     pub(crate) async fn head(&self, operation: &'static str) -> Result<Option<String>, Error> {
         let output = self.run(Call::read(operation).args(["rev-parse", "--verify", "-q", "HEAD^{commit}"])).await?;
         Ok(output.success.then(|| String::from_utf8_lossy(&output.answer).trim_end().to_owned()))

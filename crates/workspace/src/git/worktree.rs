@@ -1,8 +1,8 @@
-//! Working copies beside the first: one for each agent that shall not disturb the others.
+//! Worktrees: one for each agent that must not disturb the others.
 //!
-//! They lie in `.roost/worktrees` of the workspace, which git is told to ignore, so they belong to the workspace by
-//! their place. Where its branch began is kept in git's own configuration of that branch (`roostBase`), and whether the
-//! branch was there before (`roostFound`).
+//! They lie in `.roost/worktrees` of the workspace, which git is told to ignore, so their paths make them part of the
+//! workspace. The commit that a worktree's branch began from is stored in git's configuration of that branch
+//! (`roostBase`), and so is whether the branch existed before (`roostFound`).
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,36 +12,36 @@ use super::run::Git;
 use super::{Branch, DiffLimits, FileDiff, GitKind, Merged, NewCommit, Rev, Side};
 use crate::{Error, RelPath, Root};
 
-/// Where they lie in a workspace.
+/// The folder of the worktrees in a workspace.
 pub const WORKTREES: &str = ".roost/worktrees";
-/// What the branches of sessions begin with.
+/// The prefix of the branches of sessions.
 const PREFIX: &str = "roost/";
-/// The line that makes git ignore them.
+/// The line in `info/exclude` that makes git ignore them.
 const IGNORED: &str = "/.roost/";
 
 /// A working copy of a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Worktree {
-    /// Its folder, absolute.
+    /// The absolute path of its folder.
     pub path: PathBuf,
-    /// The commit that is checked out; absent before the first.
+    /// The object id of its `HEAD`; absent before the first commit.
     pub head: Option<String>,
-    /// The branch that is checked out; absent when detached.
+    /// The branch that is checked out; absent with a detached head.
     pub branch: Option<String>,
-    /// Why it may not be removed, if it is locked.
+    /// The reason of its lock, which may be empty; absent if it is not locked.
     pub locked: Option<String>,
-    /// Its folder is gone.
+    /// Its folder is gone, so `git worktree prune` would forget it.
     pub is_prunable: bool,
-    /// It has no files.
+    /// It is the repository itself, without a working copy.
     pub is_bare: bool,
 }
 
-/// A working copy that was made here, such as a session's own.
+/// A worktree that Roost created, such as a session's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionWorktree {
-    /// Its name, that of the session.
+    /// Its name, which is also that of its folder.
     pub name: String,
-    /// Its folder, absolute.
+    /// The absolute path of its folder.
     pub path: PathBuf,
     /// The branch that it has checked out.
     pub branch: String,
@@ -50,17 +50,17 @@ pub struct SessionWorktree {
 }
 
 impl Git {
-    /// Every working copy, the first one first.
+    /// Every worktree, the main one first.
     pub async fn worktrees(&self) -> Result<Vec<Worktree>, Error> {
         let call = Call::read("worktree/list").args(["worktree", "list", "--porcelain", "-z"]);
-        let (answer, ()) = tokio::try_join!(self.answer(call), self.confined("worktree/list"))?;
+        let (answer, ()) = tokio::try_join!(self.answer(call), self.check_toplevel("worktree/list"))?;
         Ok(parse(&answer))
     }
 
-    /// Makes a working copy of this name: on the branch if it is there, else on a new one that begins at `base`.
+    /// Creates a worktree of this name: on the branch if it exists, else on a new one that begins at `base`.
     pub async fn add_worktree(&self, name: &str, branch: &Branch, base: Option<&Rev>) -> Result<Worktree, Error> {
         let operation = "worktree/add";
-        let path = self.place(name).await?;
+        let path = self.prepare_folder(name).await?;
         if tokio::fs::symlink_metadata(&path).await.is_ok() {
             let message = format!("there is a folder for a worktree {name:?} already; use another name, or remove it");
             return Err(Error::Git { operation, message, kind: GitKind::FolderExists });
@@ -73,7 +73,7 @@ impl Git {
             true => (call.arg("--").arg(&path).arg(branch.as_str()), self.fork(&full, start).await?),
             false => (
                 call.args(["-b", branch.as_str(), "--"]).arg(&path).arg(start),
-                self.commit_of(operation, start).await?,
+                self.resolve_commit(operation, start).await?,
             ),
         };
         let known = self.bases().await?.contains_key(branch.as_str());
@@ -91,8 +91,8 @@ impl Git {
         all.into_iter().find(|worktree| worktree.path == path).ok_or_else(|| missing(operation, name))
     }
 
-    /// The commit that a name stands for.
-    async fn commit_of(&self, operation: &'static str, rev: &str) -> Result<String, Error> {
+    /// The commit that a revision names.
+    async fn resolve_commit(&self, operation: &'static str, rev: &str) -> Result<String, Error> {
         let commit = format!("{rev}^{{commit}}");
         let output = self.run(Call::read(operation).args(["rev-parse", "--verify", "--quiet", &commit])).await?;
         if output.success {
@@ -108,43 +108,43 @@ impl Git {
         Err(Error::Git { operation, message, kind })
     }
 
-    /// Where a branch that is there left another; at itself if they have nothing in common.
+    /// The merge base of an existing branch and another; the branch's own commit if they have none.
     async fn fork(&self, branch: &str, other: &str) -> Result<String, Error> {
-        let own = self.commit_of("worktree/add", branch).await?;
-        let other = self.commit_of("worktree/add", other).await?;
+        let own = self.resolve_commit("worktree/add", branch).await?;
+        let other = self.resolve_commit("worktree/add", other).await?;
         let output = self.run(Call::read("worktree/add").args(["merge-base", &own, &other])).await?;
         let common = String::from_utf8_lossy(&output.answer).trim_end().to_owned();
         Ok(if output.success { common } else { own })
     }
 
-    /// Removes a working copy of this name; one with changes only by force. Its branch stays.
+    /// Removes the worktree of this name; one with changes only with `force`. Its branch stays.
     pub async fn remove_worktree(&self, name: &str, force: bool) -> Result<(), Error> {
         let path = self.find("worktree/remove", name).await?.path;
         let call = Call::write("worktree/remove").args(["worktree", "remove"]).flag(force, "--force");
         self.answer(call.arg("--").arg(path)).await.map(drop)
     }
 
-    /// Gives a session its own working copy and branch, from what is checked out.
+    /// Creates a worktree and a branch for a session, from `HEAD`.
     pub async fn add_session_worktree(&self, name: &str) -> Result<SessionWorktree, Error> {
         let branch = Branch::parse(&format!("{PREFIX}{name}")).map_err(|error| error.during("worktree/add"))?;
         self.add_worktree(name, &branch, None).await?;
         self.session_worktree("worktree/add", name).await
     }
 
-    /// A working copy that was made here, with where its branch began.
+    /// The worktree of this name that Roost created.
     pub async fn session_worktree(&self, operation: &'static str, name: &str) -> Result<SessionWorktree, Error> {
         let found = self.find(operation, name).await?;
-        let all = self.began(vec![found]).await?;
+        let all = self.with_bases(vec![found]).await?;
         all.into_iter().next().ok_or_else(|| missing(operation, name))
     }
 
-    /// The working copies that were made here.
+    /// The worktrees that Roost created.
     pub async fn session_worktrees(&self) -> Result<Vec<SessionWorktree>, Error> {
         let all = self.worktrees().await?;
-        self.began(all).await
+        self.with_bases(all).await
     }
 
-    async fn began(&self, worktrees: Vec<Worktree>) -> Result<Vec<SessionWorktree>, Error> {
+    async fn with_bases(&self, worktrees: Vec<Worktree>) -> Result<Vec<SessionWorktree>, Error> {
         let (bases, folder) = (self.bases().await?, self.root().path().join(WORKTREES));
         let session = |worktree: Worktree| {
             let name = worktree.path.strip_prefix(&folder).ok()?.to_str()?.to_owned();
@@ -155,7 +155,7 @@ impl Git {
         Ok(worktrees.into_iter().filter_map(session).collect())
     }
 
-    /// Where branches began that working copies were made of, by their names.
+    /// The base commits of the branches of worktrees, by branch.
     async fn bases(&self) -> Result<HashMap<String, String>, Error> {
         let args = ["config", "-z", "--get-regexp", r"^branch\..*\.roostbase$"];
         let output = self.run(Call::read("worktree").args(args)).await?;
@@ -167,15 +167,15 @@ impl Git {
         Ok(text.split('\0').filter_map(entry).collect())
     }
 
-    /// What a session changed since its branch began, committed or not.
+    /// The diffs of a worktree since its branch began, committed or not.
     pub async fn worktree_diff(&self, name: &str, limits: DiffLimits) -> Result<Vec<FileDiff>, Error> {
         let session = self.session_worktree("worktree/diff", name).await?;
         self.within(&session.path).await?.diff_all(&[Side::Since(Rev::parse(&session.base)?)], limits).await
     }
 
-    /// Merges a session's branch into what is checked out here. What is not committed there yet is committed with the
-    /// message first; without one it is an error, as it would be left behind. Commits that are made name the session
-    /// that is given.
+    /// Merges a worktree's branch into `HEAD`. Uncommitted changes in the worktree are committed first, with the
+    /// message; without a message they are an error, because they would be left behind. New commits name the session
+    /// `by`.
     pub async fn merge_worktree(
         &self,
         name: &str,
@@ -184,7 +184,7 @@ impl Git {
     ) -> Result<(String, Merged), Error> {
         let session = self.session_worktree("worktree/merge", name).await?;
         let there = self.within(&session.path).await?;
-        if !there.status_of(&[]).await?.is_clean() {
+        if !there.status_at(&[]).await?.is_clean() {
             let Some(message) = message else {
                 let message = "the worktree has changes that are not committed; commit them, or give a message".into();
                 return Err(Error::Git { operation: "worktree/merge", message, kind: GitKind::Dirty });
@@ -197,8 +197,8 @@ impl Git {
         Ok((session.branch, merged))
     }
 
-    /// Removes a working copy that was made here with everything that was not committed, and its branch with
-    /// everything that was not merged, unless that was there before; then its name is given.
+    /// Removes a worktree with its uncommitted changes, and its branch with its unmerged commits. A branch that existed
+    /// before stays, and its name is returned.
     pub async fn discard_worktree(&self, name: &str) -> Result<Option<String>, Error> {
         let session = self.session_worktree("worktree/discard", name).await?;
         let found = format!("branch.{}.roostFound", session.branch);
@@ -211,7 +211,7 @@ impl Git {
         Ok(None)
     }
 
-    /// The same git in a working copy; refused where somebody put a link out of the workspace in its place.
+    /// A handle for a worktree; refuses one that was replaced by a link out of the workspace.
     pub async fn within(&self, path: &Path) -> Result<Git, Error> {
         let (root, path) = (self.root().clone(), path.to_owned());
         let open = move || {
@@ -220,7 +220,7 @@ impl Git {
             Root::open(&path)
         };
         let opened = tokio::task::spawn_blocking(open).await;
-        let opened = opened.map_err(|error| other("worktree", &error))?;
+        let opened = opened.map_err(|error| join_failed("worktree", &error))?;
         Ok(self.at(opened?))
     }
 
@@ -230,7 +230,7 @@ impl Git {
         all.into_iter().find(|worktree| worktree.path == path).ok_or_else(|| missing(operation, name))
     }
 
-    /// The folder of a name, which is one part of a path.
+    /// The folder of a worktree; refuses a name that is more than one part of a path.
     fn folder(&self, operation: &'static str, name: &str) -> Result<PathBuf, Error> {
         match Branch::parse(name) {
             Ok(name) if !name.as_str().contains('/') => Ok(self.root().path().join(WORKTREES).join(name.as_str())),
@@ -241,9 +241,9 @@ impl Git {
         }
     }
 
-    /// Makes the folder that they lie in and has git ignore it; gives the place of this name.
-    async fn place(&self, name: &str) -> Result<PathBuf, Error> {
-        self.confined("worktree/add").await?;
+    /// Creates the folder of the worktrees and makes git ignore it; returns the path for this name.
+    async fn prepare_folder(&self, name: &str) -> Result<PathBuf, Error> {
+        self.check_toplevel("worktree/add").await?;
         let path = self.folder("worktree/add", name)?;
         let exclude = self.text(Call::read("worktree/add").args(["rev-parse", "--git-path", "info/exclude"])).await?;
         let root = self.root().clone();
@@ -267,7 +267,7 @@ impl Git {
             }
             std::fs::write(&exclude, format!("{known}{end}{IGNORED}\n")).map_err(io)
         };
-        tokio::task::spawn_blocking(make).await.map_err(|error| other("worktree/add", &error))??;
+        tokio::task::spawn_blocking(make).await.map_err(|error| join_failed("worktree/add", &error))??;
         Ok(path)
     }
 }
@@ -277,7 +277,7 @@ fn missing(operation: &'static str, name: &str) -> Error {
     Error::Git { operation, message, kind: GitKind::NoSuchPath }
 }
 
-fn other(operation: &'static str, error: &dyn std::fmt::Display) -> Error {
+fn join_failed(operation: &'static str, error: &dyn std::fmt::Display) -> Error {
     Error::Git { operation, message: error.to_string(), kind: GitKind::Other }
 }
 

@@ -1,54 +1,54 @@
-//! What changes the index, the folder or the history here.
+//! Stages, unstages and commits.
 
 use super::GitKind;
 use super::call::Call;
 use super::run::Git;
 use crate::{Error, RelPath};
 
-/// What a commit is made of, besides what is staged.
+/// The parameters of a commit.
 #[derive(Clone, Debug, Default)]
 pub struct NewCommit {
-    /// What is said about it.
+    /// The commit message; it must not be empty or hold a NUL.
     pub message: String,
-    /// The session that made it, to be named at the end of the message.
+    /// The session that made it, for the `Roost-Session` trailer.
     pub session: Option<String>,
 }
 
-/// A commit that was made.
+/// A commit that was just created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Committed {
-    /// The commit's whole id.
+    /// The full object id, in hexadecimal.
     pub sha: String,
-    /// Enough of its id to be unique.
+    /// The abbreviated object id, unique in the repository.
     pub short_sha: String,
-    /// The first line of what was said about it.
+    /// The first line of the message.
     pub subject: String,
-    /// Files that it changed.
+    /// How many files differ from the first parent.
     pub files: usize,
 }
 
 impl Git {
-    /// Puts files as they are now into the next commit, deletions too. A folder stands for everything in it.
+    /// Stages files as they are now, deletions too. A folder stands for everything in it.
     pub async fn stage(&self, paths: &[RelPath]) -> Result<(), Error> {
         some("stage", paths)?;
-        self.confined("stage").await?;
+        self.check_toplevel("stage").await?;
         self.answer(Call::write("stage").args(["add", "--all"]).many_paths(paths)).await.map(drop)
     }
 
-    /// Takes files out of the next commit; the files themselves stay as they are.
+    /// Unstages files; the files themselves stay as they are.
     pub async fn unstage(&self, paths: &[RelPath]) -> Result<(), Error> {
         some("unstage", paths)?;
-        self.confined("unstage").await?;
+        self.check_toplevel("unstage").await?;
         self.answer(Call::write("unstage").args(["reset", "--quiet"]).many_paths(paths)).await.map(drop)
     }
 
-    /// Commits what is staged.
+    /// Commits what is staged, with the session as a `Roost-Session` trailer if one is named. Hooks run.
     pub async fn commit(&self, new: &NewCommit) -> Result<Committed, Error> {
         if new.message.trim().is_empty() || new.message.contains('\0') {
             let message = "the message is empty, or holds a NUL".to_owned();
             return Err(Error::Git { operation: "commit", message, kind: GitKind::BadName });
         }
-        self.confined("commit").await?;
+        self.check_toplevel("commit").await?;
         let trailer = new.session.as_ref().map(|session| format!("--trailer=Roost-Session: {session}"));
         let call = Call::write("commit").args(["commit", "--quiet", "--file=-"]).args(trailer);
         self.answer(call.input(new.message.clone().into_bytes())).await?;
@@ -66,7 +66,7 @@ impl Git {
     }
 }
 
-/// Without paths, git means everything; a client that names none means nothing.
+/// Refuses an empty list, which git would take for everything.
 pub(super) fn some(operation: &'static str, paths: &[RelPath]) -> Result<(), Error> {
     if paths.is_empty() {
         return Err(Error::Git { operation, message: "name at least one path".into(), kind: GitKind::NoSuchPath });

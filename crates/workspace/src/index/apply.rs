@@ -1,18 +1,18 @@
-//! Changes of some files, without looking at the others.
+//! Applies changes of some files to the index.
 
 use std::collections::BTreeMap;
 
 use super::{Facts, Index};
 
-/// So many changes are cheaper one by one than in a pass over everything.
+/// Up to this many changes are applied one by one; more in one pass over the index.
 const FEW: usize = 32;
 
-/// Bytes of paths that nobody needs, after which they are removed.
+/// Unused bytes of `paths` after which the index is compacted.
 const WASTE: usize = 64 << 10;
 
 impl Index {
-    /// Takes files that are there now or (with nothing known of them) are there no more. What was read of a file stays
-    /// known while its size and time stay the same.
+    /// Applies changes: facts of files that exist, `None` for files that are gone. The content of a file stays known
+    /// while its size and time stay the same.
     pub fn apply(&mut self, changes: &BTreeMap<String, Option<Facts>>) {
         if changes.len() <= FEW {
             for (path, facts) in changes {
@@ -52,7 +52,7 @@ impl Index {
         self.records[place].set(facts, name);
     }
 
-    /// One pass over both, which are in the same order.
+    /// Merges the changes in one pass, because both are sorted by path.
     fn apply_many(&mut self, changes: &BTreeMap<String, Option<Facts>>) {
         let mut records = Vec::with_capacity(self.records.len() + changes.len());
         let mut next = 0;
@@ -76,7 +76,7 @@ impl Index {
         self.records = records;
     }
 
-    /// Says of every file whether git tracks it.
+    /// Sets for every file whether git tracks it.
     pub fn set_tracked(&mut self, is_tracked: impl Fn(&str) -> bool) {
         for place in 0..self.records.len() {
             let facts = self.records[place].facts();
@@ -87,7 +87,7 @@ impl Index {
         }
     }
 
-    /// What another, newer index of the same folder has that this has not: what changed, what is new and what is gone.
+    /// The changes that lead from this index to a newer one of the same folder.
     pub fn changes_to(&self, newer: &Self) -> BTreeMap<String, Option<Facts>> {
         let mut changes = BTreeMap::new();
         for file in newer.files() {

@@ -1,38 +1,38 @@
-//! What is known of one file.
+//! One file of the index.
 
 use std::ops::Range;
 
 use crate::binary;
 use crate::sensitive::is_sensitive;
 
-/// What is known of a file besides its path.
+/// What the index knows of a file besides its path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// How many bytes it has.
+    /// Its size in bytes.
     pub size: u64,
-    /// When it was changed, in milliseconds since 1970.
+    /// The modification time, in milliseconds since 1970.
     pub modified_ms: i64,
-    /// Git tracks it.
+    /// Whether git's index has the file.
     pub tracked: bool,
-    /// It is a link.
+    /// Whether it is a symbolic link; links are never followed.
     pub link: bool,
-    /// What is in it, once it was read.
+    /// What its content is; absent until the file was read.
     pub content: Option<Content>,
 }
 
 impl Facts {
-    /// It has changed since the other was known: its content must be read again.
+    /// Whether size, time or kind differ, so that the content must be read again.
     pub(crate) fn differs(&self, other: &Self) -> bool {
         (self.size, self.modified_ms, self.link) != (other.size, other.modified_ms, other.link)
     }
 }
 
-/// What is in a file.
+/// The content of a file, as far as reading it has told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// So many lines of text.
+    /// It is text, with this many lines.
     Lines(u32),
-    /// Bytes that are no text, so its lines are not counted.
+    /// It is binary, or too big to be read for its lines.
     Binary,
 }
 
@@ -42,7 +42,7 @@ const READ: u8 = 1 << 2;
 const BINARY: u8 = 1 << 3;
 const SENSITIVE: u8 = 1 << 4;
 
-/// A file in the index.
+/// A file as the index stores it, in 32 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
     size: u64,
@@ -56,7 +56,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Absent for a path that is too long to be kept.
+    /// A record; `None` if the path is too long to be stored.
     pub(super) fn new(start: u32, path: &str, facts: Facts) -> Option<Self> {
         let length = u16::try_from(path.len()).ok()?;
         start.checked_add(u32::from(length))?;
@@ -70,7 +70,7 @@ impl Record {
         Some(record)
     }
 
-    /// Takes what is known now.
+    /// Replaces the facts. Whether a file is binary is guessed by its name until it was read.
     pub(super) fn set(&mut self, facts: Facts, name: &str) {
         self.size = facts.size;
         self.modified_ms = facts.modified_ms;
@@ -142,58 +142,58 @@ impl<'a> FileEntry<'a> {
         &self.path[..usize::from(self.record.name).saturating_sub(1)]
     }
 
-    /// What follows the last dot of its name, which is not the first letter; empty if nothing does.
+    /// The extension of its name without the dot; empty if there is none. A dot that begins the name does not count.
     pub fn extension(&self) -> &'a str {
         extension(self.name())
     }
 
-    /// How many bytes it has.
+    /// Its size in bytes.
     pub fn size(&self) -> u64 {
         self.record.size
     }
 
-    /// When it was changed, in milliseconds since 1970.
+    /// The modification time, in milliseconds since 1970.
     pub fn modified_ms(&self) -> i64 {
         self.record.modified_ms
     }
 
-    /// Git tracks it.
+    /// Whether git's index has the file.
     pub fn is_tracked(&self) -> bool {
         self.record.flags & TRACKED != 0
     }
 
-    /// It is a link.
+    /// Whether it is a symbolic link.
     pub fn is_link(&self) -> bool {
         self.record.flags & LINK != 0
     }
 
-    /// It is no text, as far as is known.
+    /// Whether it is binary; guessed by its name until it was read.
     pub fn is_binary(&self) -> bool {
         self.record.flags & BINARY != 0
     }
 
-    /// It likely holds a secret.
+    /// Whether it likely holds a secret, by its path.
     pub fn is_sensitive(&self) -> bool {
         self.record.flags & SENSITIVE != 0
     }
 
-    /// It, or a folder it is in, has a name that begins with a dot.
+    /// Whether its name, or that of a folder above it, begins with a dot.
     pub fn is_hidden(&self) -> bool {
         self.path.starts_with('.') || self.path.contains("/.")
     }
 
-    /// What is in it, if it was read.
+    /// What its content is; `None` until the file was read.
     pub fn content(&self) -> Option<Content> {
         self.record.facts().content
     }
 
-    /// All that is known of it.
+    /// All facts of the file.
     pub fn facts(&self) -> Facts {
         self.record.facts()
     }
 }
 
-/// What follows the last dot of a name, which is not its first letter; empty if nothing does.
+/// The extension of a name without the dot; empty if there is none. A dot that begins the name does not count.
 pub(crate) fn extension(name: &str) -> &str {
     match name.rfind('.') {
         None | Some(0) => "",

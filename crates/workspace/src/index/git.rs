@@ -1,4 +1,4 @@
-//! What git's index knows: which files are tracked, and their sizes and times without a look at each.
+//! Reads git's index: which files are tracked, with their sizes and times, without a `stat` of each.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -9,22 +9,22 @@ use gix_index::hash::Kind;
 use super::Facts;
 use crate::gitdir::GitDir;
 
-/// Git's index cannot be read; what it tracks is not known.
+/// Git's index cannot be read, so it is unknown which files are tracked.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("git's index cannot be read ({0}): `git status` in the workspace says more")]
 pub struct GitError(String);
 
 /// The tracked files of a folder, in the order of their paths.
 #[derive(Debug, Default)]
-pub(crate) struct Tracked {
+pub(crate) struct TrackedFiles {
     paths: String,
     files: Vec<(std::ops::Range<usize>, Facts)>,
-    /// Names that are no text.
+    /// How many names were left out because they are not UTF-8.
     pub(super) unnamed: usize,
 }
 
-impl Tracked {
-    /// Waits for the disk.
+impl TrackedFiles {
+    /// Reads git's index; empty where nothing was ever added. Waits for the disk.
     pub(crate) fn read(git: &GitDir) -> Result<Self, GitError> {
         let path = git.index();
         if !path.exists() {
@@ -68,22 +68,22 @@ impl Tracked {
         self.files.len()
     }
 
-    /// Each path with what git remembers of its file.
+    /// Each path with the facts that git remembers of its file.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&str, Facts)> {
         self.files.iter().map(|(path, facts)| (&self.paths[path.clone()], *facts))
     }
 
-    /// The place of each path.
+    /// The position of each path.
     pub(super) fn places(&self) -> HashMap<&[u8], u32> {
         self.files().enumerate().map(|(place, (path, _))| (path.as_bytes(), place as u32)).collect()
     }
 
-    /// Every name is text.
+    /// Whether every tracked name is UTF-8, so that none was left out.
     pub(crate) fn is_named(&self) -> bool {
         self.unnamed == 0
     }
 
-    /// The paths that git knows, beneath the workspace.
+    /// The tracked paths, from the workspace's folder.
     pub(crate) fn paths(&self) -> HashSet<&str> {
         self.files().map(|(path, _)| path).collect()
     }
@@ -93,7 +93,7 @@ impl Tracked {
     }
 }
 
-/// The kind of its object ids, which decides how its index is read.
+/// The hash of the repository's object ids, which decides how its index is read.
 fn hash(git: &GitDir) -> Kind {
     let config = fs::read_to_string(git.common.join("config")).unwrap_or_default().to_ascii_lowercase();
     let is_sha256 = config.lines().any(|line| {

@@ -18,29 +18,29 @@ use std::ops::Range;
 pub(crate) use entry::extension;
 pub use entry::{Content, Facts, FileEntry};
 pub use git::GitError;
-pub(crate) use git::Tracked;
+pub(crate) use git::TrackedFiles;
 pub use scan::{Scan, scan};
-pub(crate) use scan::{kept_in, look, walker};
+pub(crate) use scan::{stat_file, unignored_in, walker};
 
 use entry::Record;
 
-/// The files of a workspace.
+/// The index: all files of a workspace that git does not ignore, sorted by path.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
     paths: String,
-    /// Sorted by path.
+    /// Sorted by path, byte by byte, so that a folder is a range.
     records: Vec<Record>,
-    /// Bytes of `paths` that no record names any more.
+    /// Bytes of `paths` that no record uses any more.
     wasted: usize,
 }
 
 impl Index {
-    /// How many files there are.
+    /// The number of files.
     pub fn len(&self) -> usize {
         self.records.len()
     }
 
-    /// There is no file.
+    /// Whether the index holds no file.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
@@ -50,22 +50,22 @@ impl Index {
         self.range(0..self.len())
     }
 
-    /// The files at these places of the order.
+    /// The files at these positions; panics if they are out of range.
     pub fn range(&self, range: Range<usize>) -> impl ExactSizeIterator<Item = FileEntry<'_>> {
         self.records[range].iter().map(|record| self.entry(record))
     }
 
-    /// The file at a place of the order.
+    /// The file at a position; panics if it is out of range.
     pub fn at(&self, place: usize) -> FileEntry<'_> {
         self.entry(&self.records[place])
     }
 
-    /// The file at a path.
+    /// The file at a path; `None` if the index has none.
     pub fn get(&self, path: &str) -> Option<FileEntry<'_>> {
         self.find(path).ok().map(|place| self.at(place))
     }
 
-    /// The places of all files beneath a folder; the empty name is the workspace itself.
+    /// The positions of all files beneath a folder; an empty name is the workspace itself.
     pub fn beneath(&self, folder: &str) -> Range<usize> {
         if folder.is_empty() {
             return 0..self.len();
@@ -81,7 +81,7 @@ impl Index {
         bound(b'/')..bound(b'/' + 1)
     }
 
-    /// Bytes of memory that it takes.
+    /// The memory that the index takes, in bytes.
     pub fn bytes(&self) -> usize {
         self.paths.capacity() + self.records.capacity() * size_of::<Record>()
     }
@@ -98,14 +98,14 @@ impl Index {
         self.records.binary_search_by(|record| self.path(record).cmp(path))
     }
 
-    /// Adds a file behind all others.
+    /// Adds a file at the end; its path must be greater than all others.
     fn push(&mut self, path: &str, facts: Facts) {
         if let Some(record) = self.store(path, facts) {
             self.records.push(record);
         }
     }
 
-    /// A record of a file, whose path is now in `paths`; none for a path longer than any system has, or too much in all.
+    /// Stores a path and returns its record; `None` if the path, or all paths together, are too long.
     fn store(&mut self, path: &str, facts: Facts) -> Option<Record> {
         let record = Record::new(u32::try_from(self.paths.len()).ok()?, path, facts)?;
         self.paths.push_str(path);

@@ -1,27 +1,27 @@
-//! Whether what is known of files still holds.
+//! Brings the facts of indexed files up to date: their sizes, times and line counts.
 
 use std::collections::BTreeMap;
 use std::io::Read;
 
 use tokio_util::sync::CancellationToken;
 
-use super::scan::look;
+use super::scan::stat_file;
 use super::{Content, Facts, Index};
 use crate::parallel::in_pieces;
 use crate::{RelPath, Root, binary};
 
-/// Files that one thread looks at before it takes the next ones.
+/// How many files one thread handles before it takes the next ones.
 const PIECE: usize = 256;
 
-/// Files larger than this are not read for their lines.
+/// Files larger than this, in bytes, are not read for their lines and count as binary.
 const READ_AT_MOST: u64 = 16 << 20;
 
 impl Index {
-    /// What changed of the tracked files since git looked at them. Waits for the disk.
+    /// The tracked files whose size or time differs from what git remembers. Waits for the disk.
     pub fn outdated(&self, root: &Root) -> BTreeMap<String, Option<Facts>> {
         let changed = in_pieces(self.len(), PIECE, |range| {
             let changed = self.range(range).filter(|file| file.is_tracked()).filter_map(|file| {
-                let now = look(root, file.path()).map(|now| Facts { tracked: true, ..now });
+                let now = stat_file(root, file.path()).map(|now| Facts { tracked: true, ..now });
                 let is_same = now.is_some_and(|now| !now.differs(&file.facts()));
                 (!is_same).then(|| (file.path().to_owned(), now))
             });
@@ -30,8 +30,8 @@ impl Index {
         changed.into_iter().flatten().collect()
     }
 
-    /// Reads the files that were not read yet and tells what is in each, with the facts it was read for. Waits for the
-    /// disk; ends early when cancelled.
+    /// Reads the files that were not read yet. Returns the content of each, with the facts that it belongs to. Waits
+    /// for the disk; returns early when cancelled.
     pub fn unread(&self, root: &Root, cancel: &CancellationToken) -> BTreeMap<String, Option<Facts>> {
         let read = in_pieces(self.len(), PIECE, |range| {
             let mut buffer = vec![0; 64 << 10];

@@ -1,4 +1,4 @@
-//! All files of a folder: what git tracks, and what the walk finds besides.
+//! Builds an index: from what git tracks, and from a walk that finds the rest.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -10,46 +10,46 @@ use cap_std::fs::{Dir, Metadata};
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use parking_lot::Mutex;
 
-use super::git::Tracked;
+use super::git::TrackedFiles;
 use super::{Facts, GitError, Index};
 use crate::gitdir::GitDir;
 use crate::parallel::threads;
 use crate::{Error, RelPath, Root};
 
-/// A folder as it was found.
+/// The result of a scan.
 #[derive(Debug)]
 pub struct Scan {
-    /// The files that were found.
+    /// The index of all files that were found.
     pub index: Index,
-    /// Files whose names are no text, which are left out.
+    /// How many files were left out because their names are not UTF-8.
     pub unnamed: usize,
-    /// Why it is not known what git tracks, if git's index cannot be read.
+    /// Why git's index could not be read; no file counts as tracked then.
     pub git_error: Option<GitError>,
 }
 
-/// All files of a workspace that git does not ignore. Sizes and times of tracked files are those that git remembers:
-/// [`Index::outdated`] looks whether they still hold. Waits for the disk.
+/// Scans all files of a workspace that git does not ignore. Sizes and times of tracked files are those that git
+/// remembers: [`Index::outdated`] finds those that have changed. Waits for the disk.
 pub fn scan(root: &Root) -> Result<Scan, Error> {
     // Whoever removed the folder is told so, instead of that it is empty.
-    root.open_dir(&RelPath::root()).map_err(Error::of_folder)?;
-    let (tracked, git_error) = match GitDir::find(root.path()).map(|git| Tracked::read(&git)) {
+    root.open_dir(&RelPath::root()).map_err(Error::for_folder)?;
+    let (tracked, git_error) = match GitDir::find(root.path()).map(|git| TrackedFiles::read(&git)) {
         Some(Ok(tracked)) => (tracked, None),
-        Some(Err(error)) => (Tracked::default(), Some(error)),
-        None => (Tracked::default(), None),
+        Some(Err(error)) => (TrackedFiles::default(), Some(error)),
+        None => (TrackedFiles::default(), None),
     };
     let places = tracked.places();
-    let walked = Mutex::new(Walked::default());
+    let walked = Mutex::new(WalkFindings::default());
     walker(root.path(), "").0.build_parallel().run(|| {
-        let mut part = Part { found: Walked::default(), all: &walked };
-        let mut beneath = Beneath { root, folder: None };
+        let mut worker = WalkWorker { found: WalkFindings::default(), all: &walked };
+        let mut lookup = ConfinedLookup { root, folder: None };
         let places = &places;
         Box::new(move |entry| match entry {
             Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_dir()) => {
                 // The walk goes by paths: where it was led out of the root by a link it goes no further.
-                if beneath.enter(entry.path()) { WalkState::Continue } else { WalkState::Skip }
+                if lookup.enter(entry.path()) { WalkState::Continue } else { WalkState::Skip }
             }
             Ok(entry) => {
-                part.found.take(&mut beneath, &entry, places);
+                worker.found.take(&mut lookup, &entry, places);
                 WalkState::Continue
             }
             Err(_) => WalkState::Continue,
@@ -66,7 +66,8 @@ pub fn scan(root: &Root) -> Result<Scan, Error> {
     let mut others = walked.others.into_iter().peekable();
     for ((path, facts), is_there) in tracked.files().zip(is_there) {
         // The walk does not see what is tracked and ignored all the same.
-        let facts = if is_there { Some(facts) } else { look(root, path).map(|now| Facts { tracked: true, ..now }) };
+        let facts =
+            if is_there { Some(facts) } else { stat_file(root, path).map(|now| Facts { tracked: true, ..now }) };
         let Some(facts) = facts else { continue };
         while let Some((other, found)) = others.next_if(|(other, _)| other.as_str() < path) {
             index.push(&other, found);
@@ -80,9 +81,9 @@ pub fn scan(root: &Root) -> Result<Scan, Error> {
     Ok(Scan { index, unnamed: walked.unnamed + tracked.unnamed, git_error })
 }
 
-/// What is at a path, if it is a file or a link.
-pub(crate) fn look(root: &Root, path: &str) -> Option<Facts> {
-    facts(&root.look(&RelPath::parse(path).ok()?).ok()?)
+/// The facts of the file or link at a path; `None` if there is neither.
+pub(crate) fn stat_file(root: &Root, path: &str) -> Option<Facts> {
+    facts(&root.metadata(&RelPath::parse(path).ok()?).ok()?)
 }
 
 fn facts(metadata: &Metadata) -> Option<Facts> {
@@ -96,8 +97,8 @@ fn facts(metadata: &Metadata) -> Option<Facts> {
     })
 }
 
-/// The walk over all of a folder that git does not ignore, and the depth at which it comes to the folder itself; `.git` is
-/// left out. Where there is no repository, the rules of the workspace count and none from above it.
+/// A walk over everything in a folder that git does not ignore, without `.git`, and the depth at which the walk reaches
+/// the folder itself. Without a repository only `.gitignore` files of the workspace count, not those above it.
 pub(crate) fn walker(top: &Path, folder: &str) -> (WalkBuilder, usize) {
     let target = top.join(folder);
     let is_git = GitDir::find(top).is_some();
@@ -117,28 +118,28 @@ pub(crate) fn walker(top: &Path, folder: &str) -> (WalkBuilder, usize) {
     (walker, depth)
 }
 
-/// What is directly in a folder and not ignored: the same walk that builds the index, so both always agree.
-pub(crate) fn kept_in(top: &Path, folder: &str) -> impl Iterator<Item = String> {
+/// The paths directly in a folder that are not ignored. It uses the walk that builds the index, so both always agree.
+pub(crate) fn unignored_in(top: &Path, folder: &str) -> impl Iterator<Item = String> {
     let (mut walker, depth) = walker(top, folder);
     let entries = walker.max_depth(Some(depth + 1)).build().flatten().filter(move |entry| entry.depth() == depth + 1);
     entries.filter_map(move |entry| Some(entry.path().strip_prefix(top).ok()?.to_string_lossy().into_owned()))
 }
 
-/// What one thread of the walk found.
+/// The files that one thread of the walk found.
 #[derive(Default)]
-struct Walked {
-    /// Places of tracked files.
+struct WalkFindings {
+    /// The tracked files that the walk saw, as positions in `TrackedFiles`.
     tracked: Vec<u32>,
     others: Vec<(String, Facts)>,
     unnamed: usize,
 }
 
-impl Walked {
-    fn take(&mut self, beneath: &mut Beneath<'_>, entry: &DirEntry, places: &HashMap<&[u8], u32>) {
+impl WalkFindings {
+    fn take(&mut self, lookup: &mut ConfinedLookup<'_>, entry: &DirEntry, places: &HashMap<&[u8], u32>) {
         if !entry.file_type().is_some_and(|kind| kind.is_file() || kind.is_symlink()) {
             return;
         }
-        let Ok(path) = entry.path().strip_prefix(beneath.root.path()) else { return };
+        let Ok(path) = entry.path().strip_prefix(lookup.root.path()) else { return };
         if let Some(&place) = places.get(path.as_os_str().as_bytes()) {
             return self.tracked.push(place);
         }
@@ -147,21 +148,21 @@ impl Walked {
             return;
         };
         // Gone between the two looks, or never in the workspace.
-        let Some(facts) = beneath.look(entry.path()) else { return };
+        let Some(facts) = lookup.stat(entry.path()) else { return };
         self.others.push((path.to_owned(), facts));
     }
 }
 
-/// What the walk found by its path, looked at beneath the root: a folder may have been swapped for a link out of it while
-/// it was read, and then its names are not the workspace's.
-struct Beneath<'a> {
+/// Stats what the walk found, but beneath the root: the walk goes by paths, and a folder may be swapped for a link out
+/// of the workspace meanwhile.
+struct ConfinedLookup<'a> {
     root: &'a Root,
-    /// The folder that was looked into last, held open: mostly the next file is in it too.
+    /// The folder of the last file, held open, because the next file is mostly in it too.
     folder: Option<(PathBuf, Dir)>,
 }
 
-impl Beneath<'_> {
-    /// Opens a folder; tells whether it is beneath the root.
+impl ConfinedLookup<'_> {
+    /// Opens a folder; false if it is not beneath the root.
     fn enter(&mut self, folder: &Path) -> bool {
         if self.folder.as_ref().is_some_and(|(open, _)| open == folder) {
             return true;
@@ -171,8 +172,8 @@ impl Beneath<'_> {
         self.folder.is_some()
     }
 
-    /// What is there, if it is a file or a link.
-    fn look(&mut self, path: &Path) -> Option<Facts> {
+    /// The facts of the file or link at a path; `None` if there is neither.
+    fn stat(&mut self, path: &Path) -> Option<Facts> {
         if !self.enter(path.parent()?) {
             return None;
         }
@@ -181,13 +182,13 @@ impl Beneath<'_> {
     }
 }
 
-/// One thread's findings on their way to all.
-struct Part<'a> {
-    found: Walked,
-    all: &'a Mutex<Walked>,
+/// The findings of one thread; dropping it adds them to those of all.
+struct WalkWorker<'a> {
+    found: WalkFindings,
+    all: &'a Mutex<WalkFindings>,
 }
 
-impl Drop for Part<'_> {
+impl Drop for WalkWorker<'_> {
     fn drop(&mut self) {
         let found = mem::take(&mut self.found);
         let mut all = self.all.lock();

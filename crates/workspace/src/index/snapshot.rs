@@ -1,4 +1,4 @@
-//! The index on disk, so that a restart knows at once what was there.
+//! Saves the index to disk, so that it can be searched right after a restart.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use super::{Content, Facts, Index};
 
-/// What the file begins with; the last byte is the version, and another version is not read.
+/// The first bytes of the file. The last one is the version; another version is not read.
 const MAGIC: &[u8; 8] = b"roostix\x01";
 
-/// Bytes of a file before its path: size, time, lines, length of the path, kind.
+/// The bytes of an entry before its path: size, time, lines, length of the path, flags.
 const HEAD: usize = 8 + 8 + 4 + 2 + 1;
 
 const TRACKED: u8 = 1;
@@ -18,7 +18,7 @@ const LINES: u8 = 1 << 2;
 const BINARY: u8 = 1 << 3;
 
 impl Index {
-    /// Writes it to a file, whole or not at all. Waits for the disk.
+    /// Writes the index to a file, atomically. Waits for the disk.
     pub fn save(&self, path: &Path) -> io::Result<()> {
         let folder = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
@@ -45,7 +45,7 @@ impl Index {
         Ok(())
     }
 
-    /// Reads it back; nothing if the file is not there, not whole or of another version. Waits for the disk.
+    /// Reads an index from a file; `None` if the file is missing, damaged or of another version. Waits for the disk.
     pub fn load(path: &Path) -> Option<Self> {
         let bytes = fs::read(path).ok()?;
         let mut rest = bytes.strip_prefix(MAGIC)?;

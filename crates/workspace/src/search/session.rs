@@ -1,4 +1,4 @@
-//! A search that grows with what is typed.
+//! An incremental search, for a query that is being typed.
 
 use std::sync::{Arc, Weak};
 
@@ -7,22 +7,22 @@ use tokio_util::sync::CancellationToken;
 use super::{Hits, Query, search, search_among};
 use crate::index::Index;
 
-/// A search whose query changes: what fits a longer query is sought among what fitted the shorter one.
+/// An incremental search: a longer query is searched only among the matches of the shorter one.
 #[derive(Debug, Default)]
 pub struct SearchSession {
-    last: Option<Last>,
+    last: Option<LastSearch>,
 }
 
 #[derive(Debug)]
-struct Last {
-    /// Which one it was; weak, so that the index can change in place while nobody searches.
+struct LastSearch {
+    /// The index that was searched. Weak, so that it can change in place while nobody searches.
     index: Weak<Index>,
     query: Query,
     hits: Hits,
 }
 
 impl SearchSession {
-    /// The files that fit the query now. A cancelled search leaves the session as it was.
+    /// The files that match the query; `None` if cancelled, which leaves the session as it was.
     pub fn update(&mut self, index: &Arc<Index>, query: Query, cancel: &CancellationToken) -> Option<&Hits> {
         let hits = match self.last.as_ref().filter(|last| last.narrows_to(index, &query)) {
             Some(last) => search_among(index, &query, Some(&last.hits.all), cancel),
@@ -31,12 +31,12 @@ impl SearchSession {
         if cancel.is_cancelled() {
             return None;
         }
-        let last = self.last.insert(Last { index: Arc::downgrade(index), query, hits });
+        let last = self.last.insert(LastSearch { index: Arc::downgrade(index), query, hits });
         Some(&last.hits)
     }
 }
 
-impl Last {
+impl LastSearch {
     fn narrows_to(&self, index: &Arc<Index>, query: &Query) -> bool {
         let (old, new) = (&self.query.text, &query.text);
         std::ptr::eq(self.index.as_ptr(), Arc::as_ptr(index))

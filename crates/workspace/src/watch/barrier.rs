@@ -1,8 +1,9 @@
-//! Whether anything can have happened in a workspace since a moment before.
+//! The watch barrier: tells whether anything has happened in a workspace since an earlier moment.
 //!
-//! The system tells of a change before the write that made it returns, but whoever is told reads it later. So who wants to
-//! know whether something changed until now makes a mark that the watchers are told of as well: they are told in order, and
-//! have seen everything before it once they have seen the mark. It lies in a folder of its own, never in the workspace.
+//! The kernel queues an event before the write that caused it returns, but the watcher reads the queue later. So to
+//! know whether something has changed until now, we write a marker file that the watchers see too. Events come in
+//! order: once a watcher has seen the mark, it has seen everything before it. The marks lie in a folder of their own,
+//! never in the workspace.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -18,28 +19,28 @@ use parking_lot::{Mutex, MutexGuard};
 use tempfile::TempDir;
 use tokio::sync::watch;
 
-/// How long nothing must have happened: what is being made (a folder, a nested repository) is not watched wholly yet.
+/// How long nothing must have happened: a folder that is just being created may not be watched completely yet.
 const STILL: Duration = Duration::from_millis(200);
 
-/// How long the watchers may take to see a mark; they are behind by much if they take longer.
+/// How long the watchers may take to see a mark; if they take longer, they are far behind.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// What the watchers of a workspace have seen.
+/// What the two watchers of a workspace, of its files and of git's folders, have seen.
 #[derive(Debug, Default)]
 pub(crate) struct Barrier {
-    /// Touches of files that the system told, and those of them that were handed on.
-    told: AtomicU64,
+    /// Events about files that the system reported, and those of them that were passed to the watch task.
+    reported: AtomicU64,
     handed_on: AtomicU64,
-    /// So many of them led to folders being watched.
+    /// How many of the passed on events have been processed, so that new folders are watched.
     settled: AtomicU64,
-    /// Touches of git's folders.
+    /// How many events the watcher of git's folders has reported.
     git: AtomicU64,
     last: Mutex<Option<Instant>>,
-    /// Some folder is not watched.
-    passed_over: AtomicBool,
-    /// The folders that are watched.
-    pub(super) folders: Folders,
-    /// Git's folders as they were when they were begun to be watched.
+    /// Whether some folder is not watched.
+    incomplete: AtomicBool,
+    /// The watched folders, as paths from the workspace's folder.
+    pub(super) folders: WatchedFolders,
+    /// Git's folders with their identities when the watch began: one that was replaced is not watched any more.
     watched_git: Mutex<Vec<FileIdentity>>,
     marks: Mutex<Option<TempDir>>,
     next_mark: AtomicU64,
@@ -47,14 +48,14 @@ pub(crate) struct Barrier {
     git_saw: watch::Sender<u64>,
 }
 
-/// A moment: as long as it is the present one, nothing has happened.
+/// The event counts at a moment. As long as they are the present ones, nothing has happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moment {
     files: u64,
     git: u64,
 }
 
-/// What is at a path: nothing, or something that can be told from what comes after it.
+/// A path with the device and inode of what is there; `None` if nothing is.
 type FileIdentity = (PathBuf, Option<(u64, u64)>);
 
 fn at(path: PathBuf) -> FileIdentity {
@@ -63,7 +64,7 @@ fn at(path: PathBuf) -> FileIdentity {
 }
 
 impl Barrier {
-    /// The folder of the marks, which both watchers watch; absent if it would lie in the workspace. Waits for the disk.
+    /// The folder of the marks, which both watchers watch; `None` if it would lie in the workspace. Waits for the disk.
     pub(super) fn marks(&self, root: &Path) -> Option<PathBuf> {
         let mut marks = lock(&self.marks);
         if marks.is_none() {
@@ -78,52 +79,52 @@ impl Barrier {
         folder
     }
 
-    /// Marks would not be seen.
+    /// Gives up on marks, because a watcher would not see them.
     pub(super) fn without_marks(&self) {
         *lock(&self.marks) = None;
     }
 
-    /// A folder cannot be named, so it is not watched.
-    pub(super) fn pass_over(&self) {
-        self.passed_over.store(true, Ordering::SeqCst);
+    /// Notes that a folder is not watched, because its name is not UTF-8.
+    pub(super) fn mark_incomplete(&self) {
+        self.incomplete.store(true, Ordering::SeqCst);
     }
 
-    /// The files of a workspace are begun to be watched: what was before is not known.
+    /// A watcher of the files starts, so every earlier moment is past.
     pub(super) fn begin_files(&self) {
         self.folders.clear();
-        self.passed_over.store(false, Ordering::SeqCst);
+        self.incomplete.store(false, Ordering::SeqCst);
         // A watcher that ends may see marks for a while.
         *lock(&self.last) = Some(Instant::now());
-        self.told.fetch_add(1, Ordering::SeqCst);
+        self.reported.fetch_add(1, Ordering::SeqCst);
         self.handed_on.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// These folders of git are begun to be watched. Waits for the disk.
+    /// A watcher of these git folders starts. Waits for the disk.
     pub(super) fn begin_git(&self, folders: Vec<PathBuf>) {
         *lock(&self.watched_git) = folders.into_iter().map(at).collect();
         self.touch_git();
     }
 
-    /// It is watched no more.
+    /// The workspace is not watched any more, so no moment can be present.
     pub(crate) fn end(&self) {
         lock(&self.watched_git).clear();
     }
 
-    /// The system told of files; they are handed on by `hand_on`.
+    /// Counts an event about files; `hand_on` passes it to the watch task.
     pub(super) fn touch_files(&self, hand_on: impl FnOnce()) {
-        self.told.fetch_add(1, Ordering::SeqCst);
+        self.reported.fetch_add(1, Ordering::SeqCst);
         *lock(&self.last) = Some(Instant::now());
         hand_on();
         self.handed_on.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// The system told of git's folders.
+    /// Counts an event about git's folders.
     pub(super) fn touch_git(&self) {
         self.git.fetch_add(1, Ordering::SeqCst);
         *lock(&self.last) = Some(Instant::now());
     }
 
-    /// Every touch that was handed on and is not waiting led to its folders being watched.
+    /// Notes that all passed on events are processed, unless some still wait.
     pub(super) fn settle(&self, is_waiting: impl FnOnce() -> bool) {
         let handed_on = self.handed_on.load(Ordering::SeqCst);
         if !is_waiting() {
@@ -131,20 +132,20 @@ impl Barrier {
         }
     }
 
-    /// Takes an event that is about a mark; tells whether it was.
-    pub(super) fn saw_mark(&self, whose: Whose, marks: Option<&Path>, event: &notify::Result<Event>) -> bool {
+    /// Handles an event about a mark; false if it is about something else.
+    pub(super) fn saw_mark(&self, observer: MarkObserver, marks: Option<&Path>, event: &notify::Result<Event>) -> bool {
         let (Some(marks), Ok(event)) = (marks, event) else { return false };
         let Some(path) = event.paths.first().filter(|path| path.starts_with(marks)) else { return false };
         let number = path.file_name().and_then(|name| name.to_str()?.parse().ok()).unwrap_or(0);
-        let saw = match whose {
-            Whose::Files => &self.files_saw,
-            Whose::Git => &self.git_saw,
+        let saw = match observer {
+            MarkObserver::Files => &self.files_saw,
+            MarkObserver::Git => &self.git_saw,
         };
         saw.send_if_modified(|seen| number > std::mem::replace(seen, number.max(*seen)));
         true
     }
 
-    /// The present moment, if everything is watched by now and it is still; what happens later makes it a past one.
+    /// The present moment; `None` while something happens or not everything is watched yet.
     pub(crate) fn moment(&self) -> Option<Moment> {
         let moment = self.present();
         let is_still = lock(&self.last).is_none_or(|last| last.elapsed() > STILL);
@@ -157,10 +158,11 @@ impl Barrier {
     }
 
     fn present(&self) -> Moment {
-        Moment { files: self.told.load(Ordering::SeqCst), git: self.git.load(Ordering::SeqCst) }
+        Moment { files: self.reported.load(Ordering::SeqCst), git: self.git.load(Ordering::SeqCst) }
     }
 
-    /// Whether nothing has happened since a moment until now, and what is not watched still holds.
+    /// Whether nothing has happened since a moment, and `holds`, which checks what is not watched, returns true. Writes
+    /// a mark and waits for it.
     pub(crate) async fn is_present(
         self: &Arc<Self>,
         moment: Moment,
@@ -184,7 +186,7 @@ impl Barrier {
         tokio::time::timeout(PATIENCE, seen).await == Ok(true) && self.present() == moment
     }
 
-    /// Makes a mark. Waits for the disk.
+    /// Writes a mark and returns its number. Waits for the disk.
     fn mark(&self) -> io::Result<u64> {
         let number = self.next_mark.fetch_add(1, Ordering::SeqCst) + 1;
         let folder = lock(&self.marks).as_ref().map(|marks| marks.path().to_owned());
@@ -194,29 +196,29 @@ impl Barrier {
         Ok(number)
     }
 
-    /// Every folder that was found is watched.
-    pub(crate) fn is_whole(&self) -> bool {
-        !self.passed_over.load(Ordering::SeqCst)
+    /// Whether every folder that was found is watched.
+    pub(crate) fn is_complete(&self) -> bool {
+        !self.incomplete.load(Ordering::SeqCst)
     }
 
-    /// The folders that are watched.
+    /// The watched folders, as paths from the workspace's folder.
     pub(crate) fn watched(&self) -> BTreeSet<String> {
         lock(&self.folders.0).clone()
     }
 }
 
-/// Who saw a mark.
+/// The two watchers, each of which has to see a mark.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Whose {
+pub(super) enum MarkObserver {
     Files,
     Git,
 }
 
-/// The folders that are watched.
+/// The watched folders, as paths from the workspace's folder.
 #[derive(Debug, Default)]
-pub(super) struct Folders(Mutex<BTreeSet<String>>);
+pub(super) struct WatchedFolders(Mutex<BTreeSet<String>>);
 
-impl Folders {
+impl WatchedFolders {
     pub(super) fn contains(&self, folder: &str) -> bool {
         lock(&self.0).contains(folder)
     }
@@ -229,7 +231,7 @@ impl Folders {
         lock(&self.0).clear();
     }
 
-    /// Takes out a folder and those beneath it.
+    /// Removes a folder and those beneath it, and returns them.
     pub(super) fn take_beneath(&self, folder: &str) -> Vec<String> {
         let is_its = |path: &str| {
             folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

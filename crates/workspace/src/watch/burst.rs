@@ -1,4 +1,4 @@
-//! Many touches of files as one set of changes.
+//! Collects the file events of a short time and turns them into one set of changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -7,29 +7,29 @@ use tokio::time::Instant;
 
 use crate::index::Facts;
 
-/// How long touches are collected after the first of them.
+/// How long events are collected after the first of them.
 pub(super) const BURST: Duration = Duration::from_millis(100);
 
-/// Touched paths after which it is cheaper to look at everything.
+/// Touched paths after which a rescan is cheaper.
 const MANY: usize = 2000;
 
-/// What the system told of a path.
+/// A file event, as far as it matters here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Touch {
-    /// Something came or went there.
+    /// Something was created or removed at the path, or its metadata changed.
     Seen(String),
-    /// It was written to.
+    /// The content of the file at this path was written.
     Written(String),
-    /// It was moved.
+    /// A file or a folder was moved from the first path to the second.
     Moved(String, String),
-    /// Some touches were lost.
+    /// The system dropped events, so everything has to be looked at again.
     Lost,
 }
 
-/// The touches of a short while.
+/// The events of a short time.
 #[derive(Debug, Default)]
 pub(super) struct Burst {
-    /// Whether each was written to.
+    /// The touched paths, and whether each was written to.
     pub(super) touched: BTreeMap<String, bool>,
     pub(super) moved: Vec<(String, String)>,
     pub(super) is_lost: bool,
@@ -37,7 +37,7 @@ pub(super) struct Burst {
 }
 
 impl Burst {
-    /// Of which nothing is known.
+    /// A burst of which nothing is known, so that everything is rescanned.
     pub(super) fn lost() -> Self {
         Self { is_lost: true, ..Self::default() }
     }
@@ -64,24 +64,24 @@ impl Burst {
         }
     }
 
-    /// When what was collected is to be told.
+    /// When the collected events are to be processed; `None` if there are none.
     pub(super) fn due(&self) -> Option<Instant> {
         self.due
     }
 }
 
-/// What happened to a file.
+/// What a burst did to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// It is new.
+    /// The file was not there before the burst.
     Created,
-    /// It says something else.
+    /// The content changed, or may have: it was written to.
     Modified,
-    /// It is gone.
+    /// The file was there before the burst and is not any more.
     Deleted,
-    /// It was at another path.
+    /// The file was at another path.
     Renamed {
-        /// Its path before.
+        /// The path that it had before.
         from: String,
     },
 }
@@ -89,16 +89,15 @@ pub enum ChangeKind {
 /// A change of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Its path, beneath the workspace.
+    /// Its path from the workspace's folder, with `/` between names.
     pub path: String,
-    /// What became of it over the whole burst.
+    /// What the whole burst did to it.
     pub kind: ChangeKind,
-    /// Its bytes, if it is there.
+    /// Its size in bytes; absent if it is gone.
     pub size: Option<u64>,
 }
 
-/// What changed, from what was there before and what is there now: whatever happened in between, these lead from the one
-/// to the other.
+/// The changes that lead from the state before the burst to the one after it, whatever happened in between.
 pub(super) fn settle(
     touched: &BTreeMap<String, bool>,
     moved: &[(String, String)],

@@ -1,6 +1,6 @@
-//! The files of a workspace as the system tells of them.
+//! Watches the files of a workspace.
 //!
-//! Each folder that git does not ignore is watched by itself, so what a build writes into an ignored one costs nothing.
+//! Each folder that git does not ignore is watched by itself, so a build that writes into an ignored one costs nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,35 +10,35 @@ use notify::event::{AccessKind, AccessMode, EventKindMask, ModifyKind, RenameMod
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc;
 
-use super::barrier::{Barrier, Whose};
+use super::barrier::{Barrier, MarkObserver};
 use super::burst::{Burst, Touch, settle};
 use super::{Change, Error};
 use crate::Root;
-use crate::index::{Facts, Index, kept_in, look, walker};
+use crate::index::{Facts, Index, stat_file, unignored_in, walker};
 
-/// Watches the folders of a workspace. All of it waits for the disk, and for whoever takes the touches: the thread that
-/// tells them is also the one that begins and ends to watch.
+/// Watches the folders of a workspace. All of it waits for the disk, and for the receiver of `touches`: the notify
+/// thread that sends them also adds and removes watches.
 pub(super) struct FileWatcher {
     root: Root,
     touches: mpsc::Sender<Touch>,
-    /// None if the system gives none.
+    /// Absent if the system could not create one.
     watcher: Option<RecommendedWatcher>,
     barrier: Arc<Barrier>,
-    /// Why not everything is watched.
+    /// Why not everything is watched; absent if everything is.
     blind: Option<Error>,
 }
 
-/// What a burst came to.
-pub(super) struct Settled {
+/// The changes that a burst made.
+pub(super) struct BurstChanges {
     pub(super) changes: Vec<Change>,
-    /// The same for the index.
+    /// The same changes in the form that the index takes.
     pub(super) facts: BTreeMap<String, Option<Facts>>,
-    /// What git ignores may be something else now, so everything must be looked at.
+    /// Whether a `.gitignore` changed, so that everything must be rescanned.
     pub(super) rules_changed: bool,
 }
 
 impl FileWatcher {
-    /// Begins to watch all folders, as far as the system can.
+    /// Starts to watch all folders, as far as the system can.
     pub(super) fn start(root: Root, barrier: Arc<Barrier>, touches: mpsc::Sender<Touch>) -> Self {
         let mut files = Self { root, touches, watcher: None, barrier, blind: None };
         files.watch_again();
@@ -50,8 +50,8 @@ impl FileWatcher {
         self.blind.as_ref()
     }
 
-    /// Watches every folder anew: which of them became another is not known. A new watcher does that sooner than the old
-    /// one forgets each folder.
+    /// Watches every folder anew, because it is unknown which were replaced. A new watcher is faster than removing each
+    /// folder from the old one.
     pub(super) fn watch_again(&mut self) {
         self.watcher = None;
         self.barrier.begin_files();
@@ -67,11 +67,11 @@ impl FileWatcher {
         let (marks, seeing) = (self.barrier.marks(&top), self.barrier.clone());
         let marked = marks.clone();
         let handler = move |event: notify::Result<Event>| {
-            if seeing.saw_mark(Whose::Files, marked.as_deref(), &event) {
+            if seeing.saw_mark(MarkObserver::Files, marked.as_deref(), &event) {
                 return;
             }
             seeing.touch_files(|| {
-                for touch in touches_of(&top, event) {
+                for touch in touches_from_event(&top, event) {
                     // The receiver is gone when nobody follows any more.
                     let _ = touches.blocking_send(touch);
                 }
@@ -87,7 +87,7 @@ impl FileWatcher {
         Ok(watcher)
     }
 
-    /// Watches every folder that is not watched yet, as far as the system can by now.
+    /// Watches every folder that is not watched yet, as far as the system can now.
     pub(super) fn watch_more(&mut self) {
         if self.watcher.is_none() {
             return self.watch_again();
@@ -96,8 +96,8 @@ impl FileWatcher {
         self.watch_beneath("", |_| {});
     }
 
-    /// Watches a folder and those beneath it, and tells the files that are there. Each folder is watched before it is read,
-    /// so nothing falls between.
+    /// Watches a folder and those beneath it, and calls `file` for each file in them. Each folder is watched before it
+    /// is read, so nothing is missed in between.
     fn watch_beneath(&mut self, folder: &str, mut file: impl FnMut(String)) {
         let top = self.root.path().to_owned();
         let (walker, depth) = walker(&top, folder);
@@ -105,7 +105,7 @@ impl FileWatcher {
             let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
             let Some(path) = entry.path().strip_prefix(&top).ok().and_then(Path::to_str) else {
                 if is_folder {
-                    self.barrier.pass_over();
+                    self.barrier.mark_incomplete();
                 }
                 continue;
             };
@@ -130,7 +130,7 @@ impl FileWatcher {
         }
     }
 
-    /// Watches a folder and those beneath it no more: it is gone, or elsewhere.
+    /// Stops watching a folder and those beneath it, because it is gone or was moved.
     fn unwatch_beneath(&mut self, folder: &str) {
         for path in self.barrier.folders.take_beneath(folder) {
             // The system has forgotten it if it is gone.
@@ -138,8 +138,8 @@ impl FileWatcher {
         }
     }
 
-    /// What a burst came to.
-    pub(super) fn settle(&mut self, burst: Burst, index: &Index) -> Settled {
+    /// The changes that a burst made.
+    pub(super) fn settle(&mut self, burst: Burst, index: &Index) -> BurstChanges {
         let Burst { mut touched, moved, .. } = burst;
         let mut pairs = Vec::new();
         for (from, to) in moved {
@@ -156,14 +156,14 @@ impl FileWatcher {
                 pairs.push((file.path().to_owned(), target));
             }
         }
-        let mut kept = Unignored::default();
+        let mut unignored = UnignoredPaths::default();
         for path in touched.keys().cloned().collect::<Vec<_>>() {
-            self.expand(&path, index, &mut touched, &mut kept);
+            self.expand(&path, index, &mut touched, &mut unignored);
         }
         // What the index has is not ignored.
-        touched.retain(|path, _| index.get(path).is_some() || kept.has(self.root.path(), path));
+        touched.retain(|path, _| index.get(path).is_some() || unignored.has(self.root.path(), path));
         let rules_changed = touched.keys().any(|path| path.rsplit('/').next() == Some(".gitignore"));
-        let now: BTreeMap<_, _> = touched.keys().map(|path| (path.clone(), look(&self.root, path))).collect();
+        let now: BTreeMap<_, _> = touched.keys().map(|path| (path.clone(), stat_file(&self.root, path))).collect();
         let before = |path: &str| index.get(path).map(|file| file.facts());
         let changes = settle(&touched, &pairs, before, |path| now.get(path).copied().flatten());
         let mut facts = now;
@@ -172,11 +172,17 @@ impl FileWatcher {
                 facts.tracked = before.tracked;
             }
         }
-        Settled { changes, facts, rules_changed }
+        BurstChanges { changes, facts, rules_changed }
     }
 
-    /// A touched folder stands for what is in it and for what was in it.
-    fn expand(&mut self, path: &str, index: &Index, touched: &mut BTreeMap<String, bool>, kept: &mut Unignored) {
+    /// Adds the files in a touched folder to the touched paths: those that are in it and those that were.
+    fn expand(
+        &mut self,
+        path: &str,
+        index: &Index,
+        touched: &mut BTreeMap<String, bool>,
+        unignored: &mut UnignoredPaths,
+    ) {
         let full = self.root.path().join(path);
         let is_folder = full.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
         let beneath = index.beneath(path);
@@ -188,26 +194,26 @@ impl FileWatcher {
         }
         // What was watched there may be another folder by now.
         self.unwatch_beneath(path);
-        if is_folder && kept.has(self.root.path(), path) {
+        if is_folder && unignored.has(self.root.path(), path) {
             self.watch_beneath(path, |file| _ = touched.entry(file).or_default());
         }
     }
 }
 
-/// What is directly in folders and not ignored, each looked at once.
+/// Caches which paths directly in a folder are not ignored; each folder is walked once.
 #[derive(Default)]
-struct Unignored(BTreeMap<String, BTreeSet<String>>);
+struct UnignoredPaths(BTreeMap<String, BTreeSet<String>>);
 
-impl Unignored {
-    /// Git does not ignore this path.
+impl UnignoredPaths {
+    /// Whether git does not ignore this path.
     fn has(&mut self, top: &Path, path: &str) -> bool {
         let (folder, _) = path.rsplit_once('/').unwrap_or_default();
-        self.0.entry(folder.to_owned()).or_insert_with(|| kept_in(top, folder).collect()).contains(path)
+        self.0.entry(folder.to_owned()).or_insert_with(|| unignored_in(top, folder).collect()).contains(path)
     }
 }
 
-/// What an event tells of paths in the workspace.
-fn touches_of(top: &Path, event: notify::Result<Event>) -> Vec<Touch> {
+/// The touches that an event means, of paths in the workspace.
+fn touches_from_event(top: &Path, event: notify::Result<Event>) -> Vec<Touch> {
     let Ok(event) = event else { return vec![Touch::Lost] };
     if event.need_rescan() {
         return vec![Touch::Lost];

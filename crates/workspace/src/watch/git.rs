@@ -1,4 +1,4 @@
-//! The folder of a git repository: branches, the index, and what git is doing. Never the work tree.
+//! Watches the git directory of a repository: branches, the index, and the state of merges. Never the working copy.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,16 +9,16 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::watch;
 
 use super::Error;
-use super::barrier::{Barrier, Whose};
+use super::barrier::{Barrier, MarkObserver};
 use crate::GitDir;
 
-/// Watches a repository; ends when dropped.
+/// Watches a git directory until it is dropped.
 pub(super) struct GitWatcher {
     _watcher: RecommendedWatcher,
 }
 
 impl GitWatcher {
-    /// Begins to watch. What is received changes with every touch. Waits for the disk.
+    /// Starts to watch. The received number changes with every event. Waits for the disk.
     pub(super) fn start(
         git: &GitDir,
         root: &Path,
@@ -28,7 +28,7 @@ impl GitWatcher {
         let (marks, seeing) = (barrier.marks(root), barrier.clone());
         let marked = marks.clone();
         let handler = move |event: notify::Result<Event>| {
-            if seeing.saw_mark(Whose::Git, marked.as_deref(), &event) {
+            if seeing.saw_mark(MarkObserver::Git, marked.as_deref(), &event) {
                 return;
             }
             let is_touch = event.map_or(true, |event| event.need_rescan() || is_touch(&event));
@@ -59,7 +59,7 @@ impl GitWatcher {
     }
 }
 
-/// Git writes beside a file and moves it into place: what is locked is not done yet.
+/// Whether an event matters. Git writes a `.lock` file and renames it, so a lock means that the change is not done yet.
 fn is_touch(event: &Event) -> bool {
     let is_kind = match event.kind {
         EventKind::Create(_) | EventKind::Remove(_) => true,

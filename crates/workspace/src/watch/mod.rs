@@ -1,14 +1,14 @@
-//! What happens in a workspace while somebody follows it.
+//! Watches a workspace while somebody follows it.
 //!
-//! All who follow share one watcher, which begins with the first of them and ends with the last: for a workspace that
-//! nobody follows nothing runs and nothing is held.
+//! All followers share one watcher, which starts with the first of them and ends with the last. Nothing runs for a
+//! workspace that nobody follows.
 
 mod barrier;
 mod burst;
 mod files;
 mod git;
-mod pace;
 mod run;
+mod throttle;
 
 use std::sync::{Arc, Weak};
 
@@ -17,15 +17,15 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::repository::Repository;
-use run::Run;
+use run::WatchTask;
 
 pub(crate) use barrier::{Barrier, Moment};
 pub use burst::{Change, ChangeKind};
 
-/// Events that wait for a follower at most; who is further behind is told so.
+/// Events that wait for one follower; one that is further behind gets [`RescanReason::Slow`].
 const BEHIND: usize = 256;
 
-/// Why a workspace cannot be watched.
+/// Why a workspace cannot be watched completely.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the workspace cannot be watched as a whole: {0}; it is looked at every {poll} seconds instead", poll = run::POLL.as_secs())]
 pub struct Error(String);
@@ -41,41 +41,41 @@ impl From<notify::Error> for Error {
     }
 }
 
-/// What happened in a workspace.
+/// An event of a watched workspace.
 #[derive(Clone, Debug)]
-pub enum Live {
-    /// These files changed; the index knows already.
+pub enum WorkspaceEvent {
+    /// These files changed; the index is already up to date.
     Files(Arc<[Change]>),
-    /// What happened was not told one by one: everything was looked at again, and so many files are other than before.
-    Rescanned(usize, Why),
-    /// Git's state may be another.
+    /// Everything was rescanned, and this many files changed; they are not listed one by one.
+    Rescanned(usize, RescanReason),
+    /// The state of git may have changed.
     Git,
-    /// It is watched no more, or not wholly: what changes is told later, as [`Why::Blind`].
+    /// The workspace is not watched completely any more. Changes come later, as [`RescanReason::Blind`].
     Failed(Error),
 }
 
-/// Why everything was looked at again.
+/// Why everything was rescanned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// More happened than the system keeps for us.
+pub enum RescanReason {
+    /// The system dropped events, because its queue was full.
     Lost,
-    /// What git ignores is something else now.
+    /// A `.gitignore` changed.
     Rules,
-    /// Not everything can be watched.
+    /// Not everything can be watched, so the files are polled.
     Blind,
-    /// The follower was too slow to be told of each change.
+    /// The follower was too slow to get each change.
     Slow,
 }
 
 /// Follows a workspace until it is dropped.
 #[derive(Debug)]
-pub struct Follow {
-    events: broadcast::Receiver<Live>,
-    watch: Arc<Watching>,
+pub struct WorkspaceFollower {
+    events: broadcast::Receiver<WorkspaceEvent>,
+    watch: Arc<ActiveWatch>,
 }
 
-impl Follow {
-    /// Waits until everything is watched, or cannot be: what happens from then on is told.
+impl WorkspaceFollower {
+    /// Waits until everything is watched that can be. Everything after that is reported.
     pub async fn ready(&self) {
         // The sender is gone only together with the watcher.
         let _ = self.watch.state.clone().wait_for(|state| state.is_ready).await;
@@ -86,47 +86,49 @@ impl Follow {
         self.watch.state.borrow().trouble.clone()
     }
 
-    /// The next event; a follower that was too slow is told to look at everything again.
-    pub async fn next(&mut self) -> Live {
+    /// The next event. A follower that was too slow gets `Rescanned`. Cancel safe.
+    pub async fn next(&mut self) -> WorkspaceEvent {
         match self.events.recv().await {
             Ok(event) => event,
-            Err(broadcast::error::RecvError::Lagged(missed)) => Live::Rescanned(missed as usize, Why::Slow),
+            Err(broadcast::error::RecvError::Lagged(missed)) => {
+                WorkspaceEvent::Rescanned(missed as usize, RescanReason::Slow)
+            }
             // Cannot be while the watch is held; and if it were, there would never be another event.
             Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
         }
     }
 }
 
-/// How a watcher is.
+/// What followers wait for and ask about; the watch task writes it.
 #[derive(Debug, Default)]
-struct State {
+struct WatchState {
     is_ready: bool,
     trouble: Option<Error>,
 }
 
-/// A workspace that is watched.
+/// A running watcher, which its followers keep alive.
 #[derive(Debug)]
-struct Watching {
-    events: broadcast::Sender<Live>,
-    state: watch::Receiver<State>,
+struct ActiveWatch {
+    events: broadcast::Sender<WorkspaceEvent>,
+    state: watch::Receiver<WatchState>,
     task: AbortOnDropHandle<()>,
 }
 
-/// The watcher of a workspace, while there is one.
+/// The watcher of a workspace, as long as somebody follows it.
 #[derive(Debug, Default)]
-pub(crate) struct Watch(Mutex<Weak<Watching>>);
+pub(crate) struct Watch(Mutex<Weak<ActiveWatch>>);
 
 impl Watch {
-    pub(crate) fn follow(&self, repository: &Arc<Repository>) -> Follow {
+    pub(crate) fn follow(&self, repository: &Arc<Repository>) -> WorkspaceFollower {
         let mut current = self.0.lock();
         // One that failed is begun anew by whoever comes next.
         let watch = current.upgrade().filter(|watch| !watch.task.is_finished()).unwrap_or_else(|| {
             let (events, _) = broadcast::channel(BEHIND);
-            let (told, state) = watch::channel(State::default());
-            let task = tokio::spawn(Run::new(repository.clone(), events.clone(), told).run());
-            Arc::new(Watching { events, state, task: AbortOnDropHandle::new(task) })
+            let (sender, state) = watch::channel(WatchState::default());
+            let task = tokio::spawn(WatchTask::new(repository.clone(), events.clone(), sender).run());
+            Arc::new(ActiveWatch { events, state, task: AbortOnDropHandle::new(task) })
         });
         *current = Arc::downgrade(&watch);
-        Follow { events: watch.events.subscribe(), watch }
+        WorkspaceFollower { events: watch.events.subscribe(), watch }
     }
 }

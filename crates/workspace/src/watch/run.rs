@@ -1,4 +1,4 @@
-//! The watcher of one workspace as it runs.
+//! The task that watches one workspace.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,45 +10,45 @@ use tokio::time::{Instant, sleep_until};
 use super::burst::{Burst, Touch};
 use super::files::FileWatcher;
 use super::git::GitWatcher;
-use super::pace::Pace;
-use super::{Error, Live, State, Why};
+use super::throttle::GitThrottle;
+use super::{Error, RescanReason, WatchState, WorkspaceEvent};
 use crate::GitDir;
 use crate::repository::Repository;
 
-/// Touches that wait at most. Beyond that the kernel keeps them, and says so when it cannot.
+/// File events that may wait for the task. Beyond that the kernel queues them, and reports when it drops some.
 const WAITING: usize = 4096;
 
-/// How often a workspace is looked at that cannot be watched as a whole.
+/// How often a workspace is rescanned that cannot be watched completely.
 pub(super) const POLL: Duration = Duration::from_secs(10);
 
-/// The watcher of one workspace.
-pub(super) struct Run {
+/// The state of the task that watches one workspace.
+pub(super) struct WatchTask {
     repository: Arc<Repository>,
-    events: broadcast::Sender<Live>,
-    state: watch::Sender<State>,
+    events: broadcast::Sender<WorkspaceEvent>,
+    state: watch::Sender<WatchState>,
     touches: mpsc::Receiver<Touch>,
     touch: mpsc::Sender<Touch>,
     burst: Burst,
-    pace: Pace,
+    throttle: GitThrottle,
     git: Option<GitTouches>,
-    /// Why git's folder is not watched.
+    /// Why git's directory is not watched; absent if it is, or if there is no repository.
     git_trouble: Option<Error>,
 }
 
 type GitTouches = (GitWatcher, watch::Receiver<u64>);
 
-/// What a burst came to.
-struct Happened {
+/// The outcome of processing a burst.
+struct BurstOutcome {
     files: FileWatcher,
-    events: Vec<Live>,
-    /// What became of the wish to watch git's folder too, if there was one.
+    events: Vec<WorkspaceEvent>,
+    /// The new watcher of git's directory; absent if none was needed.
     new_git: Option<Result<Option<GitTouches>, Error>>,
 }
 
-/// Says that the index is kept fresh no more.
-struct Fresh(Arc<Repository>);
+/// Marks the index as no longer fresh, and saves it, when the task ends.
+struct FreshGuard(Arc<Repository>);
 
-impl Drop for Fresh {
+impl Drop for FreshGuard {
     fn drop(&mut self) {
         self.0.set_fresh(false);
         let repository = self.0.clone();
@@ -59,15 +59,15 @@ impl Drop for Fresh {
     }
 }
 
-impl Run {
+impl WatchTask {
     pub(super) fn new(
         repository: Arc<Repository>,
-        events: broadcast::Sender<Live>,
-        state: watch::Sender<State>,
+        events: broadcast::Sender<WorkspaceEvent>,
+        state: watch::Sender<WatchState>,
     ) -> Self {
         let (touch, touches) = mpsc::channel(WAITING);
-        let (burst, pace) = (Burst::default(), Pace::new(Instant::now()));
-        Self { repository, events, state, touches, touch, burst, pace, git: None, git_trouble: None }
+        let (burst, throttle) = (Burst::default(), GitThrottle::new(Instant::now()));
+        Self { repository, events, state, touches, touch, burst, throttle, git: None, git_trouble: None }
     }
 
     pub(super) async fn run(mut self) {
@@ -76,18 +76,18 @@ impl Run {
             let git = watch_git(&repository);
             (FileWatcher::start(repository.root().clone(), repository.barrier().clone(), touch), git)
         });
-        let Some((mut files, git)) = self.taking(work).await else { return };
+        let Some((mut files, git)) = self.wait_collecting(work).await else { return };
         self.take_git(git);
         // Only what happens from now on is told, so what was before must be known.
-        let _fresh = Fresh(self.repository.clone());
+        let _fresh = FreshGuard(self.repository.clone());
         let repository = self.repository.clone();
         // A folder that is gone has no files; that is what the index then says.
         let work = spawn_blocking(move || _ = repository.rebuild());
-        if self.taking(work).await.is_none() {
+        if self.wait_collecting(work).await.is_none() {
             return;
         }
-        self.know(&files);
-        self.see();
+        self.update_trouble(&files);
+        self.advance_barrier();
         self.state.send_modify(|state| state.is_ready = true);
 
         let mut look = Instant::now() + POLL;
@@ -97,32 +97,32 @@ impl Run {
                 Some(touch) = self.touches.recv() => self.burst.add(touch, Instant::now()),
                 () = at(self.burst.due()) => {
                     let burst = std::mem::take(&mut self.burst);
-                    let Some(back) = self.settle(files, burst, Why::Lost).await else { return };
+                    let Some(back) = self.settle(files, burst, RescanReason::Lost).await else { return };
                     files = back;
                 }
                 () = sleep_until(look), if is_blind => {
-                    let Some(back) = self.settle(files, Burst::lost(), Why::Blind).await else { return };
+                    let Some(back) = self.settle(files, Burst::lost(), RescanReason::Blind).await else { return };
                     files = back;
                     // What git does may not be told either.
-                    self.pace.touch(Instant::now());
+                    self.throttle.touch(Instant::now());
                     look = Instant::now() + POLL;
                 }
-                () = changed(&mut self.git) => self.pace.touch(Instant::now()),
-                () = at(self.pace.due()) => {
-                    self.pace.told(Instant::now());
+                () = changed(&mut self.git) => self.throttle.touch(Instant::now()),
+                () = at(self.throttle.due()) => {
+                    self.throttle.mark_sent(Instant::now());
                     let repository = self.repository.clone();
-                    if self.taking(spawn_blocking(move || repository.retrack())).await.is_none() {
+                    if self.wait_collecting(spawn_blocking(move || repository.retrack())).await.is_none() {
                         return;
                     }
-                    self.tell(Live::Git);
+                    self.send(WorkspaceEvent::Git);
                 }
             }
         }
     }
 
-    /// Waits for work that waits for the disk, and takes touches meanwhile: the thread that tells them also begins and
-    /// ends to watch, so it must not wait for those who wait for it.
-    async fn taking<T>(&mut self, mut work: JoinHandle<T>) -> Option<T> {
+    /// Waits for blocking work and receives events meanwhile. The notify thread that sends them also adds and removes
+    /// watches, so work that waits for that thread must not keep it waiting.
+    async fn wait_collecting<T>(&mut self, mut work: JoinHandle<T>) -> Option<T> {
         loop {
             tokio::select! {
                 done = &mut work => return done.ok(),
@@ -131,27 +131,27 @@ impl Run {
         }
     }
 
-    /// Brings the index up to date after a burst and tells what it came to.
-    async fn settle(&mut self, files: FileWatcher, burst: Burst, why: Why) -> Option<FileWatcher> {
+    /// Processes a burst: brings the index up to date and sends the changes. `None` if the work panicked.
+    async fn settle(&mut self, files: FileWatcher, burst: Burst, why: RescanReason) -> Option<FileWatcher> {
         // One that was replaced is another repository, and must be watched anew.
         let is_git_new = burst.touched.contains_key(".git") || (self.git.is_none() && burst.is_lost);
         let repository = self.repository.clone();
         let work = spawn_blocking(move || settle(&repository, files, burst, why, is_git_new));
-        let Happened { files, events, new_git } = self.taking(work).await?;
+        let BurstOutcome { files, events, new_git } = self.wait_collecting(work).await?;
         if let Some(git) = new_git {
             self.take_git(git);
         }
         if !events.is_empty() || (is_git_new && self.git.is_some()) {
-            self.pace.touch(Instant::now());
+            self.throttle.touch(Instant::now());
         }
-        events.into_iter().for_each(|event| self.tell(event));
-        self.know(&files);
-        self.see();
+        events.into_iter().for_each(|event| self.send(event));
+        self.update_trouble(&files);
+        self.advance_barrier();
         Some(files)
     }
 
-    /// What was told so far and does not wait has led to its folders being watched.
-    fn see(&self) {
+    /// Tells the barrier that all events so far are processed, unless some still wait.
+    fn advance_barrier(&self) {
         self.repository.barrier().settle(|| !self.touches.is_empty() || self.burst.due().is_some());
     }
 
@@ -162,18 +162,18 @@ impl Run {
         };
     }
 
-    /// Knows whether everything is watched, and tells it when it is no more.
-    fn know(&self, files: &FileWatcher) {
+    /// Updates whether everything is watched, and sends `Failed` when that ceases to be so.
+    fn update_trouble(&self, files: &FileWatcher) {
         let trouble = files.blind().or(self.git_trouble.as_ref()).cloned();
         self.repository.set_fresh(trouble.is_none());
         let is_new = trouble.is_some() && self.state.borrow().trouble.is_none();
         self.state.send_modify(|state| state.trouble.clone_from(&trouble));
         if is_new {
-            trouble.into_iter().for_each(|error| self.tell(Live::Failed(error)));
+            trouble.into_iter().for_each(|error| self.send(WorkspaceEvent::Failed(error)));
         }
     }
 
-    fn tell(&self, event: Live) {
+    fn send(&self, event: WorkspaceEvent) {
         // Nobody to hear it is no reason to stop: whoever comes next shares this watcher.
         let _ = self.events.send(event);
     }
@@ -184,36 +184,42 @@ fn watch_git(repository: &Repository) -> Result<Option<GitTouches>, Error> {
     GitDir::find(root).map(|git| GitWatcher::start(&git, root, repository.barrier())).transpose()
 }
 
-/// What a burst came to, with the index brought up to date.
-fn settle(repository: &Repository, mut files: FileWatcher, burst: Burst, why: Why, is_git_new: bool) -> Happened {
+/// Brings the index up to date after a burst; returns the events to send.
+fn settle(
+    repository: &Repository,
+    mut files: FileWatcher,
+    burst: Burst,
+    why: RescanReason,
+    is_git_new: bool,
+) -> BurstOutcome {
     let new_git = is_git_new.then(|| watch_git(repository));
     let mut events = Vec::new();
     if burst.is_lost {
         match why {
-            Why::Blind => files.watch_more(),
+            RescanReason::Blind => files.watch_more(),
             _ => files.watch_again(),
         }
-        let changed = look_at_all(repository);
+        let changed = rescan(repository);
         // Somebody who looks from time to time need not tell that there was nothing.
-        if why == Why::Lost || changed > 0 {
-            events.push(Live::Rescanned(changed, why));
+        if why == RescanReason::Lost || changed > 0 {
+            events.push(WorkspaceEvent::Rescanned(changed, why));
         }
     } else {
         let settled = files.settle(burst, &repository.index());
         repository.apply(&settled.facts);
         if !settled.changes.is_empty() {
-            events.push(Live::Files(settled.changes.into()));
+            events.push(WorkspaceEvent::Files(settled.changes.into()));
         }
         if settled.rules_changed {
             files.watch_again();
-            events.push(Live::Rescanned(look_at_all(repository), Why::Rules));
+            events.push(WorkspaceEvent::Rescanned(rescan(repository), RescanReason::Rules));
         }
     }
-    Happened { files, events, new_git }
+    BurstOutcome { files, events, new_git }
 }
 
-/// Looks at all files and tells how many are other than before.
-fn look_at_all(repository: &Repository) -> usize {
+/// Scans all files and returns how many changed.
+fn rescan(repository: &Repository) -> usize {
     let known = repository.index().len();
     // A folder that cannot be read any more has lost every file.
     repository.rebuild().unwrap_or(known)

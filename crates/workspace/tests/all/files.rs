@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::SystemTime;
 
-use roost_workspace::files::{Limits, Part, Refusal, Shelf, Uploads, list, read};
+use roost_workspace::files::{ByteRange, Limits, Refusal, UploadKind, Uploads, list, read};
 use roost_workspace::{Error, RelPath, Root};
 use tempfile::TempDir;
 
@@ -26,7 +26,7 @@ fn a_long_text_is_shown_from_its_beginning_and_can_be_paged_through() {
     fs::write(place.path().join("long.txt"), &text).unwrap();
     let (mut read_so_far, mut offset) = (Vec::new(), 0);
     loop {
-        let content = read(&root, &path("long.txt"), Part { offset: Some(offset), limit: 97 }).unwrap();
+        let content = read(&root, &path("long.txt"), ByteRange { offset: Some(offset), limit: 97 }).unwrap();
         assert!(content.is_text && content.size == text.len() as u64);
         assert_eq!(content.offset, offset, "no byte is passed over");
         offset += content.bytes.len() as u64;
@@ -43,13 +43,13 @@ fn a_long_text_is_shown_from_its_beginning_and_can_be_paged_through() {
 fn a_picture_is_given_whole_or_refused_with_its_size() {
     let (place, root) = place();
     fs::write(place.path().join("a.png"), PNG).unwrap();
-    let whole = read(&root, &path("a.png"), Part { offset: None, limit: 1000 }).unwrap();
+    let whole = read(&root, &path("a.png"), ByteRange { offset: None, limit: 1000 }).unwrap();
     assert_eq!((whole.bytes.as_slice(), whole.media_type, whole.is_text), (PNG, "image/png", false));
-    match read(&root, &path("a.png"), Part { offset: None, limit: 10 }) {
+    match read(&root, &path("a.png"), ByteRange { offset: None, limit: 10 }) {
         Err(Error::TooLarge { size, limit: 10, .. }) => assert_eq!(size, PNG.len() as u64),
         other => panic!("{other:?}"),
     }
-    let part = read(&root, &path("a.png"), Part { offset: Some(4), limit: 4 }).unwrap();
+    let part = read(&root, &path("a.png"), ByteRange { offset: Some(4), limit: 4 }).unwrap();
     assert_eq!((part.bytes.as_slice(), part.is_truncated()), (&PNG[4..8], true));
 }
 
@@ -59,7 +59,7 @@ fn a_file_that_becomes_something_else_further_on_is_not_called_text() {
     let mut bytes = vec![b'a'; 10_000];
     bytes.extend([0xff, 0xfe, b'x', b'y']);
     fs::write(place.path().join("odd"), &bytes).unwrap();
-    let content = read(&root, &path("odd"), Part { offset: None, limit: 20_000 }).unwrap();
+    let content = read(&root, &path("odd"), ByteRange { offset: None, limit: 20_000 }).unwrap();
     assert_eq!((content.bytes, content.is_text), (bytes, false));
 }
 
@@ -86,7 +86,7 @@ fn a_folder_is_listed_by_name_with_what_is_below_it() {
 #[test]
 fn a_picture_is_taken_in_pieces_kept_out_of_git_and_removed_when_its_time_is_over() {
     let (place, root) = place();
-    let uploads = Uploads::new(root, Shelf::Images, Limits::default());
+    let uploads = Uploads::new(root, UploadKind::Images, Limits::default());
     let now = SystemTime::now();
     let mut upload = uploads.begin("one", "a.png", now).unwrap();
     for piece in PNG.chunks(5) {
@@ -109,7 +109,7 @@ fn a_picture_is_taken_in_pieces_kept_out_of_git_and_removed_when_its_time_is_ove
 fn what_is_no_picture_or_too_much_is_refused_and_leaves_nothing() {
     let (place, root) = place();
     let limits = Limits { one: 100, count: 2, all: 120, ..Limits::default() };
-    let uploads = Uploads::new(root, Shelf::Images, limits);
+    let uploads = Uploads::new(root, UploadKind::Images, limits);
     let now = SystemTime::now();
     let take = |id: &str, bytes: &[u8]| {
         let mut upload = uploads.begin(id, "a.png", now)?;
@@ -133,7 +133,7 @@ fn what_is_no_picture_or_too_much_is_refused_and_leaves_nothing() {
 #[test]
 fn a_file_of_any_kind_is_taken_under_its_own_name() {
     let (place, root) = place();
-    let uploads = Uploads::new(root, Shelf::Files, Limits::default());
+    let uploads = Uploads::new(root, UploadKind::Files, Limits::default());
     let now = SystemTime::now();
     let mut upload = uploads.begin("7f", "../my notes.md", now).unwrap();
     upload.write(b"# Notes").unwrap();
@@ -148,7 +148,7 @@ fn a_file_of_any_kind_is_taken_under_its_own_name() {
 fn those_that_come_at_the_same_time_do_not_get_more_together_than_there_is() {
     let (_place, root) = place();
     let limits = Limits { one: 60, count: 10, all: 100, ..Limits::default() };
-    let uploads = Uploads::new(root, Shelf::Files, limits);
+    let uploads = Uploads::new(root, UploadKind::Files, limits);
     let now = SystemTime::now();
     let mut first = uploads.begin("a", "a", now).unwrap();
     let mut second = uploads.begin("b", "b", now).unwrap();
@@ -166,7 +166,7 @@ fn pictures_never_leave_the_workspace_through_a_link() {
     let (place, root) = place();
     let outside = TempDir::new().unwrap();
     std::os::unix::fs::symlink(outside.path(), place.path().join(".roost")).unwrap();
-    let uploads = Uploads::new(root, Shelf::Images, Limits::default());
+    let uploads = Uploads::new(root, UploadKind::Images, Limits::default());
     assert!(uploads.begin("one", "a.png", SystemTime::now()).is_err());
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
 }

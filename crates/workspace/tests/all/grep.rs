@@ -8,13 +8,13 @@ use roost_workspace::search::Filter;
 use roost_workspace::{Error, RelPath};
 use tokio_util::sync::CancellationToken;
 
-use crate::place::Place;
+use crate::test_folder::TestFolder;
 
 fn query(pattern: &str) -> GrepQuery {
     GrepQuery { pattern: pattern.into(), ..GrepQuery::default() }
 }
 
-fn run(place: &Place, query: &GrepQuery) -> (Vec<FileMatches>, GrepSummary) {
+fn run(place: &TestFolder, query: &GrepQuery) -> (Vec<FileMatches>, GrepSummary) {
     let repository = place.open();
     repository.rebuild().unwrap();
     let mut all = Vec::new();
@@ -38,7 +38,7 @@ fn drawn(files: &[FileMatches]) -> Vec<String> {
 
 #[test]
 fn each_way_to_search_finds_what_it_says() {
-    let place = Place::empty();
+    let place = TestFolder::empty();
     place.write("a.rs", "fn Main() {}\nlet a.b = 1;\nmain_thing\n");
     place.write("b/c.md", "main axb\r\n");
     let all = || query("");
@@ -62,7 +62,7 @@ fn each_way_to_search_finds_what_it_says() {
 
 #[test]
 fn context_comes_with_the_match() {
-    let place = Place::empty();
+    let place = TestFolder::empty();
     place.write("a", "1\n2\nhit\n4\n5\n");
     let (files, _) = run(&place, &GrepQuery { context: (1, 2), ..query("hit") });
     assert_eq!(drawn(&files), ["a-2-2", "a:3:hit", "a-4-4", "a-5-5"]);
@@ -71,7 +71,7 @@ fn context_comes_with_the_match() {
 
 #[test]
 fn a_limit_cuts_the_same_every_time_and_is_told() {
-    let place = Place::empty();
+    let place = TestFolder::empty();
     for n in 0..200 {
         place.write(&format!("folder/{n:03}"), "hit\nhit\nhit\n");
     }
@@ -89,7 +89,7 @@ fn a_limit_cuts_the_same_every_time_and_is_told() {
 
 #[test]
 fn exactly_as_many_lines_as_are_wanted_are_told_and_whether_there_are_more() {
-    let place = Place::empty();
+    let place = TestFolder::empty();
     place.write("a", "hit\nhit\n");
     place.write("b", "1\nhit\n3\nhit\n");
     for (limit, per_file, expected, is_limited) in [
@@ -112,7 +112,7 @@ fn exactly_as_many_lines_as_are_wanted_are_told_and_whether_there_are_more() {
 
 #[test]
 fn nothing_outside_and_nothing_that_is_no_text_is_read() {
-    let place = Place::empty();
+    let place = TestFolder::empty();
     fs::write(place.outside("secret"), "hit").unwrap();
     symlink(place.outside("secret"), place.path("link")).unwrap();
     symlink(place.outside(""), place.path("folder")).unwrap();
@@ -124,7 +124,7 @@ fn nothing_outside_and_nothing_that_is_no_text_is_read() {
 
 #[test]
 fn a_folder_that_becomes_a_link_after_it_was_indexed_leads_nowhere() {
-    let place = Place::empty();
+    let place = TestFolder::empty();
     place.write("a/b", "inside");
     let repository = place.open();
     repository.rebuild().unwrap();
@@ -138,7 +138,7 @@ fn a_folder_that_becomes_a_link_after_it_was_indexed_leads_nowhere() {
 
 #[test]
 fn a_long_line_shows_what_is_around_its_match() {
-    let place = Place::empty();
+    let place = TestFolder::empty();
     place.write("long", &format!("{}hit{}", "ö".repeat(5000), "z".repeat(5000)));
     let (files, _) = run(&place, &query("hit"));
     let line = &files[0].lines[0];
@@ -148,7 +148,7 @@ fn a_long_line_shows_what_is_around_its_match() {
 
 #[test]
 fn a_search_ends_when_it_is_cancelled_or_nobody_wants_more() {
-    let place = Place::empty();
+    let place = TestFolder::empty();
     place.write_all(&["a", "b", "c"]);
     let repository = place.open();
     repository.rebuild().unwrap();
@@ -163,7 +163,7 @@ fn a_search_ends_when_it_is_cancelled_or_nobody_wants_more() {
 
 #[test]
 fn a_pattern_that_is_none_is_refused_with_the_reason() {
-    let place = Place::empty();
+    let place = TestFolder::empty();
     let repository = place.open();
     let bad = GrepQuery { is_regex: true, ..query("(") };
     let refused = grep(repository.root(), &repository.index(), &bad, &CancellationToken::new(), |_| true);

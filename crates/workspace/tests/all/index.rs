@@ -10,7 +10,7 @@ use roost_workspace::index::{Content, Index, scan};
 use roost_workspace::{Error, Repository, Root};
 use tokio_util::sync::CancellationToken;
 
-use crate::place::Place;
+use crate::test_folder::TestFolder;
 
 /// Paths, those that git tracks with a star.
 fn paths(index: &Index) -> Vec<String> {
@@ -19,7 +19,7 @@ fn paths(index: &Index) -> Vec<String> {
 
 #[test]
 fn what_git_tracks_and_what_it_does_not_ignore_is_there() {
-    let place = Place::repository(&["a/one.rs", "a/gone.rs", "kept.log", ".github/ci.yml", ".gitignore"]);
+    let place = TestFolder::repository(&["a/one.rs", "a/gone.rs", "kept.log", ".github/ci.yml", ".gitignore"]);
     place.write(".gitignore", "*.log\ntarget/\n");
     place.write_all(&["new.rs", "other.log", "target/out.rs", "a/line\nbreak", "a/-dash"]);
     fs::remove_file(place.path("a/gone.rs")).unwrap();
@@ -37,7 +37,7 @@ fn what_git_tracks_and_what_it_does_not_ignore_is_there() {
 
 #[test]
 fn a_folder_without_a_repository_honours_its_gitignore_too() {
-    let place = Place::empty();
+    let place = TestFolder::empty();
     place.write(".gitignore", "node_modules\n");
     place.write_all(&["b", "a/c", "node_modules/x/y"]);
     assert_eq!(paths(&scan(&place.root()).unwrap().index), [".gitignore", "a/c", "b"]);
@@ -45,7 +45,7 @@ fn a_folder_without_a_repository_honours_its_gitignore_too() {
 
 #[test]
 fn folders_beneath_a_repository_worktrees_and_submodules_know_what_is_tracked() {
-    let place = Place::repository(&["sub/in/a", "top"]);
+    let place = TestFolder::repository(&["sub/in/a", "top"]);
     place.write("sub/in/new", "");
     let beneath = scan(&Root::open(&place.path("sub/in")).unwrap()).unwrap();
     assert_eq!(paths(&beneath.index), ["*a", "new"]);
@@ -54,14 +54,14 @@ fn folders_beneath_a_repository_worktrees_and_submodules_know_what_is_tracked() 
     place.git(&["worktree", "add", "-q", linked.to_str().unwrap()]);
     assert_eq!(paths(&scan(&Root::open(&linked).unwrap()).unwrap().index), ["*sub/in/a", "*top"]);
 
-    let other = Place::repository(&["x", "y"]);
+    let other = TestFolder::repository(&["x", "y"]);
     place.git(&["submodule", "--quiet", "add", other.path("").to_str().unwrap(), "module"]);
     assert_eq!(paths(&scan(&Root::open(&place.path("module")).unwrap()).unwrap().index), ["*x", "*y"]);
 }
 
 #[test]
 fn a_broken_git_index_hides_no_file_and_is_told() {
-    let place = Place::repository(&["a", "b"]);
+    let place = TestFolder::repository(&["a", "b"]);
     fs::write(place.path(".git/index"), "DIRC, but not really").unwrap();
     let scan = scan(&place.root()).unwrap();
     assert_eq!(paths(&scan.index), ["a", "b"]);
@@ -71,7 +71,7 @@ fn a_broken_git_index_hides_no_file_and_is_told() {
 #[test]
 fn a_repository_without_commits_and_one_of_sha256_are_read() {
     for format in ["sha1", "sha256"] {
-        let place = Place::empty();
+        let place = TestFolder::empty();
         place.git(&["init", "-q", "--object-format", format]);
         assert!(scan(&place.root()).unwrap().index.is_empty());
         place.write_all(&["a", "b"]);
@@ -82,7 +82,7 @@ fn a_repository_without_commits_and_one_of_sha256_are_read() {
 
 #[test]
 fn a_missing_folder_is_an_error_and_not_an_empty_one() {
-    let place = Place::empty();
+    let place = TestFolder::empty();
     let root = place.root();
     fs::remove_dir(place.path("")).unwrap();
     let gone = Repository::new(root, None).rebuild();
@@ -92,14 +92,14 @@ fn a_missing_folder_is_an_error_and_not_an_empty_one() {
 
 #[tokio::test]
 async fn sizes_are_those_of_now_not_those_that_git_remembers() {
-    let place = Place::repository(&["a"]);
+    let place = TestFolder::repository(&["a"]);
     place.write("a", "longer than before");
     assert_eq!(place.open().current().await.unwrap().get("a").unwrap().size(), 18);
 }
 
 #[tokio::test]
 async fn a_restart_knows_at_once_what_was_there_and_then_what_is() {
-    let place = Place::repository(&["a", "b"]);
+    let place = TestFolder::repository(&["a", "b"]);
     let first = place.open();
     first.current().await.unwrap();
     first.read_contents(&CancellationToken::new());
@@ -116,7 +116,7 @@ async fn a_restart_knows_at_once_what_was_there_and_then_what_is() {
 
 #[tokio::test]
 async fn an_index_that_nobody_keeps_fresh_is_not_trusted_for_long() {
-    let place = Place::empty();
+    let place = TestFolder::empty();
     let repository = place.open();
     assert!(repository.current().await.unwrap().is_empty());
     place.write("a", "");
@@ -131,7 +131,7 @@ async fn an_index_that_nobody_keeps_fresh_is_not_trusted_for_long() {
 
 #[test]
 fn lines_are_counted_and_what_is_no_text_is_found_out() {
-    let place = Place::empty();
+    let place = TestFolder::empty();
     place.write("three", "a\nb\nc");
     place.write("two", "a\nb\n");
     place.write("none", "");
@@ -150,7 +150,7 @@ fn lines_are_counted_and_what_is_no_text_is_found_out() {
 #[test]
 fn rules_of_what_is_ignored_count_from_the_repository_on_and_not_from_above_it() {
     for is_git in [true, false] {
-        let place = if is_git { Place::repository(&[]) } else { Place::empty() };
+        let place = if is_git { TestFolder::repository(&[]) } else { TestFolder::empty() };
         std::fs::write(place.outside(".gitignore"), "*\n").unwrap();
         place.write(".gitignore", "*.log\n");
         place.write_all(&["a/b/new", "a/b/x.log"]);

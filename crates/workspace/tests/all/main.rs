@@ -8,6 +8,6 @@ mod files;
 mod git;
 mod grep;
 mod index;
-mod kept;
-mod place;
+mod status_cache;
+mod test_folder;
 mod watch;

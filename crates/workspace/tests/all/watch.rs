@@ -7,20 +7,20 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use roost_workspace::watch::{Change, ChangeKind, Follow, Live, Why};
+use roost_workspace::watch::{Change, ChangeKind, RescanReason, WorkspaceEvent, WorkspaceFollower};
 use roost_workspace::{Repository, Root};
 
-use crate::place::Place;
+use crate::test_folder::TestFolder;
 
 const LONG: Duration = Duration::from_secs(60);
 
-async fn follow(repository: &Arc<Repository>) -> Follow {
+async fn follow(repository: &Arc<Repository>) -> WorkspaceFollower {
     let follow = repository.follow();
     tokio::time::timeout(LONG, follow.ready()).await.expect("it is watched");
     follow
 }
 
-async fn next(follow: &mut Follow) -> Live {
+async fn next(follow: &mut WorkspaceFollower) -> WorkspaceEvent {
     tokio::time::timeout(LONG, follow.next()).await.expect("something is told")
 }
 
@@ -34,18 +34,18 @@ fn draw(change: &Change) -> String {
 }
 
 /// All changes of files until that of `path`, with it.
-async fn until(follow: &mut Follow, path: &str) -> Vec<String> {
+async fn until(follow: &mut WorkspaceFollower, path: &str) -> Vec<String> {
     let mut all = Vec::new();
     loop {
         match next(follow).await {
-            Live::Files(changes) => {
+            WorkspaceEvent::Files(changes) => {
                 all.extend(changes.iter().map(draw));
                 if changes.iter().any(|change| change.path == path) {
                     return all;
                 }
             }
-            Live::Git | Live::Rescanned(..) => {}
-            Live::Failed(error) => panic!("{error}"),
+            WorkspaceEvent::Git | WorkspaceEvent::Rescanned(..) => {}
+            WorkspaceEvent::Failed(error) => panic!("{error}"),
         }
     }
 }
@@ -68,18 +68,18 @@ async fn until_unwatched(folder: &Path) {
     tokio::time::timeout(LONG, unwatched).await.expect("it is watched no more");
 }
 
-async fn until_git(follow: &mut Follow) {
-    while !matches!(next(follow).await, Live::Git) {}
+async fn until_git(follow: &mut WorkspaceFollower) {
+    while !matches!(next(follow).await, WorkspaceEvent::Git) {}
 }
 
 #[tokio::test]
 async fn files_that_come_change_move_and_go_are_told_with_their_size() {
-    let place = Place::repository(&["old", "moves", "goes"]);
+    let place = TestFolder::repository(&["old", "moves", "goes"]);
     let repository = place.open();
     let mut follow = follow(&repository).await;
 
     place.write("new", "12345");
-    let Live::Files(changes) = next(&mut follow).await else { panic!("a change of a file comes first") };
+    let WorkspaceEvent::Files(changes) = next(&mut follow).await else { panic!("a change of a file comes first") };
     assert!(changes.iter().any(|change| draw(change) == "+new" && change.size.is_some()), "{changes:?}");
     assert_eq!(repository.index().get("new").unwrap().size(), 5);
 
@@ -96,7 +96,7 @@ async fn files_that_come_change_move_and_go_are_told_with_their_size() {
 
 #[tokio::test]
 async fn folders_are_told_by_their_files_and_watched_where_they_are() {
-    let place = Place::repository(&["a/b/one", "a/two"]);
+    let place = TestFolder::repository(&["a/b/one", "a/two"]);
     let repository = place.open();
     let mut follow = follow(&repository).await;
 
@@ -121,7 +121,7 @@ async fn folders_are_told_by_their_files_and_watched_where_they_are() {
 
 #[tokio::test]
 async fn what_git_ignores_is_not_told() {
-    let place = Place::repository(&[]);
+    let place = TestFolder::repository(&[]);
     place.write(".gitignore", "target/\n*.log\n");
     fs::create_dir_all(place.path("target")).unwrap();
     let mut follow = follow(&place.open()).await;
@@ -135,13 +135,13 @@ async fn what_git_ignores_is_not_told() {
 
 #[tokio::test]
 async fn other_rules_of_what_is_ignored_take_effect_at_once() {
-    let place = Place::repository(&["a"]);
+    let place = TestFolder::repository(&["a"]);
     place.write_all(&["b.log", "built/c"]);
     let repository = place.open();
     let mut follow = follow(&repository).await;
     assert!(repository.index().get("b.log").is_some());
     place.write(".gitignore", "*.log\nbuilt\n");
-    while !matches!(next(&mut follow).await, Live::Rescanned(_, Why::Rules)) {}
+    while !matches!(next(&mut follow).await, WorkspaceEvent::Rescanned(_, RescanReason::Rules)) {}
     assert!(repository.index().get("b.log").is_none());
     // What is ignored by now costs nothing any more, once the thread of the old watcher has ended.
     until_unwatched(&place.path("built")).await;
@@ -149,7 +149,7 @@ async fn other_rules_of_what_is_ignored_take_effect_at_once() {
 
 #[tokio::test]
 async fn a_file_that_is_saved_by_way_of_another_was_modified() {
-    let place = Place::repository(&["text"]);
+    let place = TestFolder::repository(&["text"]);
     let mut follow = follow(&place.open()).await;
     place.write("text.tmp", "new text");
     fs::rename(place.path("text.tmp"), place.path("text")).unwrap();
@@ -159,10 +159,10 @@ async fn a_file_that_is_saved_by_way_of_another_was_modified() {
 
 #[tokio::test]
 async fn what_is_done_in_a_terminal_is_told_in_repositories_worktrees_and_submodules() {
-    let place = Place::repository(&["a"]);
+    let place = TestFolder::repository(&["a"]);
     let linked = place.outside("linked");
     place.git(&["worktree", "add", "-q", linked.to_str().unwrap()]);
-    let other = Place::repository(&["x"]);
+    let other = TestFolder::repository(&["x"]);
     place.git(&["submodule", "--quiet", "add", other.path("").to_str().unwrap(), "module"]);
 
     let mut all = Vec::new();
@@ -186,7 +186,7 @@ async fn what_is_done_in_a_terminal_is_told_in_repositories_worktrees_and_submod
 
 #[tokio::test]
 async fn a_folder_that_becomes_a_repository_is_watched_as_one() {
-    let place = Place::empty();
+    let place = TestFolder::empty();
     place.write("a", "");
     let repository = place.open();
     let mut follow = follow(&repository).await;
@@ -199,7 +199,7 @@ async fn a_folder_that_becomes_a_repository_is_watched_as_one() {
 
 #[tokio::test]
 async fn all_who_follow_share_one_watcher_which_ends_with_the_last() {
-    let place = Place::repository(&["a"]);
+    let place = TestFolder::repository(&["a"]);
     let repository = place.open();
     repository.current().await.unwrap();
     let folders = [place.path(""), place.path(".git")];
@@ -225,7 +225,7 @@ async fn all_who_follow_share_one_watcher_which_ends_with_the_last() {
 
 #[tokio::test]
 async fn a_folder_that_is_removed_is_told_and_breaks_nothing() {
-    let place = Place::repository(&["a", "b/c"]);
+    let place = TestFolder::repository(&["a", "b/c"]);
     let repository = place.open();
     let mut follow = follow(&repository).await;
     fs::remove_dir_all(place.path("")).unwrap();
@@ -243,7 +243,7 @@ fn queue() -> usize {
 /// The only thread of this test's runtime works here and takes nothing meanwhile, so the kernel's queue runs over.
 #[tokio::test]
 async fn what_the_kernel_cannot_keep_is_looked_up_and_told_once() {
-    let place = Place::repository(&["a", "goes", "folder/was"]);
+    let place = TestFolder::repository(&["a", "goes", "folder/was"]);
     let repository = place.open();
     let mut follow = follow(&repository).await;
     // Each is two events about the same two files; what waits on the way from the kernel to us is far less than it adds.
@@ -257,7 +257,7 @@ async fn what_the_kernel_cannot_keep_is_looked_up_and_told_once() {
 
     let mut rescans = Vec::new();
     while rescans.is_empty() {
-        if let Live::Rescanned(changed, why) = next(&mut follow).await {
+        if let WorkspaceEvent::Rescanned(changed, why) = next(&mut follow).await {
             rescans.push((changed, why));
         }
     }
@@ -268,19 +268,19 @@ async fn what_the_kernel_cannot_keep_is_looked_up_and_told_once() {
         place.write(path, "");
         loop {
             match next(&mut follow).await {
-                Live::Files(changes) if changes.iter().any(|change| change.path == path) => break,
-                Live::Rescanned(changed, why) => rescans.push((changed, why)),
+                WorkspaceEvent::Files(changes) if changes.iter().any(|change| change.path == path) => break,
+                WorkspaceEvent::Rescanned(changed, why) => rescans.push((changed, why)),
                 _ => {}
             }
         }
     }
-    assert_eq!(rescans, [(4, Why::Lost)], "two files went, two came, and it is told once");
+    assert_eq!(rescans, [(4, RescanReason::Lost)], "two files went, two came, and it is told once");
 }
 
 /// The thread that tells of changes is the one that begins to watch: one must not wait for the other.
 #[tokio::test]
 async fn more_new_folders_than_can_wait_to_be_told_are_all_watched() {
-    let place = Place::repository(&[]);
+    let place = TestFolder::repository(&[]);
     let repository = place.open();
     let mut follow = follow(&repository).await;
     let folders = 5000;
@@ -316,10 +316,10 @@ const WATCHES: &str = "/proc/sys/user/max_inotify_watches";
 #[ignore = "not a test: what the test above runs under limits of its own"]
 async fn where_few_folders_can_be_watched() {
     let folders: Vec<_> = (10..50).map(|n| format!("{n}/file")).collect();
-    let place = Place::repository(&folders.iter().map(String::as_str).collect::<Vec<_>>());
+    let place = TestFolder::repository(&folders.iter().map(String::as_str).collect::<Vec<_>>());
     let repository = place.open();
     let mut following = follow(&repository).await;
-    let Live::Failed(error) = next(&mut following).await else { panic!("it is told first") };
+    let WorkspaceEvent::Failed(error) = next(&mut following).await else { panic!("it is told first") };
     assert!(
         error.to_string().contains("max_user_watches") && error.to_string().contains("every 10 seconds"),
         "{error}"
@@ -329,7 +329,7 @@ async fn where_few_folders_can_be_watched() {
 
     place.write("49/new", "");
     let mut told = next(&mut following).await;
-    while !matches!(told, Live::Rescanned(1, Why::Blind)) {
+    while !matches!(told, WorkspaceEvent::Rescanned(1, RescanReason::Blind)) {
         told = next(&mut following).await;
     }
     assert!(repository.index().get("49/new").is_some());

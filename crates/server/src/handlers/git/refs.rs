@@ -1,4 +1,4 @@
-//! Branches, remotes, and a repository where there was none.
+//! `git/branch*`, `git/checkout`, `git/remote*` and `git/init`.
 
 use roost_model::payload::{GitBranchChangedPayload, GitOperationCompletedPayload};
 use roost_rpc::{
@@ -69,27 +69,27 @@ pub(crate) async fn delete(
     let branch = Branch::parse(&params.branch).map_err(fault::during("branch/delete"))?;
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     let (force, there) = (params.force.unwrap_or_default(), params.delete_remote.unwrap_or_default());
-    let told = |remote: &Option<Remote>, done: &mut GitOperationCompletedPayload| {
+    let describe = |remote: &Option<Remote>, done: &mut GitOperationCompletedPayload| {
         done.branch = Some(branch.to_string());
         done.message = remote.as_ref().map(|remote| format!("Deleted {branch} here; it goes on {remote} next"));
     };
     let work = async |git: Git| {
         // Where it is followed is known only as long as the branch is there.
-        let remote = if there { Some(git.remote_of("branch/delete", &branch).await?) } else { None };
+        let remote = if there { Some(git.branch_remote("branch/delete", &branch).await?) } else { None };
         if there && !force {
-            git.is_kept(&branch).await?;
+            git.check_merged(&branch).await?;
         }
         git.delete_branch(&branch, force).await?;
         Ok(remote)
     };
-    let remote = repository.change("branch/delete", work, told).await?;
+    let remote = repository.change("branch/delete", work, describe).await?;
     let remote_error = match &remote {
         Some(remote) => {
-            let told = |(): &(), done: &mut GitOperationCompletedPayload| {
+            let describe = |(): &(), done: &mut GitOperationCompletedPayload| {
                 done.branch = Some(format!("{remote}/{branch}"));
             };
             let work = async |git: Git| git.delete_remote_branch(remote, &branch).await;
-            repository.talk("branch/delete", work, told).await.err().map(|fault| fault.message)
+            repository.run_out_of_turn("branch/delete", work, describe).await.err().map(|fault| fault.message)
         }
         None => None,
     };
@@ -132,8 +132,9 @@ pub(crate) async fn add_remote(context: &Context<'_>, params: GitRemoteAddParams
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     let work = async |git: Git| git.add_remote(&name, &params.url).await;
     let message = format!("{name} is added");
-    let told = |_: &RemoteInfo, completed: &mut GitOperationCompletedPayload| completed.message = Some(message.clone());
-    let mut added = repository.change("remote/add", work, told).await?;
+    let describe =
+        |_: &RemoteInfo, completed: &mut GitOperationCompletedPayload| completed.message = Some(message.clone());
+    let mut added = repository.change("remote/add", work, describe).await?;
     // What is added stays added, whatever becomes of the fetch.
     let fetched = match params.fetch {
         Some(true) => Some(super::sync::fetch_as(&repository, &name, false).await),
@@ -155,8 +156,8 @@ pub(crate) async fn remove_remote(context: &Context<'_>, params: GitRemoteParams
     let name = Remote::parse(&params.name).map_err(fault::during("remote/remove"))?;
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     let message = format!("{name} is removed");
-    let told = |(): &(), completed: &mut GitOperationCompletedPayload| completed.message = Some(message.clone());
-    repository.change("remote/remove", async |git| git.remove_remote(&name).await, told).await?;
+    let describe = |(): &(), completed: &mut GitOperationCompletedPayload| completed.message = Some(message.clone());
+    repository.change("remote/remove", async |git| git.remove_remote(&name).await, describe).await?;
     Ok(Done { success: true, message })
 }
 

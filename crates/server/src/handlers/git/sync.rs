@@ -1,4 +1,4 @@
-//! What brings branches together, and what is put aside meanwhile.
+//! `git/push`, `git/pull`, `git/fetch`, `git/merge` and `git/stash*`.
 
 use std::time::{Duration, Instant};
 
@@ -18,29 +18,29 @@ use super::Repository;
 use crate::dispatch::Context;
 use crate::fault;
 
-/// Lines of progress that wait to be told.
+/// Progress reports that may wait to be sent.
 const WAITING: usize = 16;
-/// How often the same part of an operation is told.
+/// How often progress within the same phase is sent.
 const OFTEN: Duration = Duration::from_millis(250);
 
 impl Repository<'_> {
-    /// Does something, tells those who follow the workspace how far it is, and ends it when somebody says so.
-    pub(super) async fn followed<T, F: Future<Output = Result<T, Error>>>(
+    /// Runs an operation. Its progress is sent to the workspace's followers, and `git/cancel` ends it.
+    pub(super) async fn run_with_progress<T, F: Future<Output = Result<T, Error>>>(
         &self,
         operation: &'static str,
         work: impl FnOnce(Git) -> F,
     ) -> Result<T, Error> {
-        let ended = self.context.host.repositories.long_work.begin(self.entry.id.as_str());
-        let (progress, told) = mpsc::channel(WAITING);
+        let ended = self.context.host.repositories.running_operations.begin(self.entry.id.as_str());
+        let (progress, received) = mpsc::channel(WAITING);
         let work = work(self.git.clone().with_progress(progress).with_cancel((*ended).clone()));
-        tokio::join!(work, self.tell_progress(operation, told)).0
+        tokio::join!(work, self.publish_progress(operation, received)).0
     }
 
-    /// Tells those who follow the workspace how far something is, until nobody works on it.
-    fn tell_progress(&self, operation: &'static str, mut told: mpsc::Receiver<Progress>) -> BoxFuture<'_, ()> {
+    /// Sends the progress of an operation to the workspace's followers, until the operation ends.
+    fn publish_progress(&self, operation: &'static str, mut progress: mpsc::Receiver<Progress>) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             let mut last: Option<(String, Instant)> = None;
-            while let Some(Progress { phase, percent, .. }) = told.recv().await {
+            while let Some(Progress { phase, percent, .. }) = progress.recv().await {
                 if last.as_ref().is_some_and(|(before, when)| *before == phase && when.elapsed() < OFTEN) {
                     continue;
                 }
@@ -49,7 +49,7 @@ impl Repository<'_> {
                     params["percent"] = percent.into();
                 }
                 let presence = &self.context.host.presence;
-                presence.tell_followers(self.entry.id.as_str(), "git_operation_progress", &params);
+                presence.notify_followers(self.entry.id.as_str(), "git_operation_progress", &params);
                 last = Some((phase, Instant::now()));
             }
         })
@@ -75,10 +75,10 @@ pub(crate) async fn push(context: &Context<'_>, params: GitPushParams) -> Result
     })
 }
 
-/// Pushes, out of turn: it takes long and touches no file here.
+/// Pushes, out of turn, because it takes long and touches no file here.
 pub(super) async fn push_as(repository: &Repository<'_>, push: Push) -> Result<Pushed, Fault> {
     repository
-        .talk(
+        .run_out_of_turn(
             "push",
             async |git| git.push(&push).await,
             |pushed, completed| {
@@ -128,17 +128,17 @@ pub(crate) async fn fetch(context: &Context<'_>, params: GitFetchParams) -> Resu
     })
 }
 
-/// Looks what a remote has, out of turn, as a push.
+/// Fetches, out of turn for the same reason as a push.
 pub(super) async fn fetch_as(repository: &Repository<'_>, remote: &Remote, prune: bool) -> Result<Fetched, Fault> {
-    let told = |fetched: &Fetched, completed: &mut GitOperationCompletedPayload| {
+    let describe = |fetched: &Fetched, completed: &mut GitOperationCompletedPayload| {
         completed.commits_pulled = Some(fetched.commits);
     };
-    repository.talk("fetch", async |git| git.fetch(remote, prune).await, told).await
+    repository.run_out_of_turn("fetch", async |git| git.fetch(remote, prune).await, describe).await
 }
 
 pub(crate) async fn cancel(context: &Context<'_>, params: GitParams) -> Result<Done, Fault> {
     let entry = context.host.workspaces.named(params.workspace_id.as_deref())?;
-    let success = context.host.repositories.long_work.end(entry.id.as_str());
+    let success = context.host.repositories.running_operations.end(entry.id.as_str());
     let message = if success { "What ran is cancelled" } else { "Nothing runs" };
     Ok(Done { success, message: message.into() })
 }
@@ -148,21 +148,21 @@ pub(crate) async fn merge(context: &Context<'_>, params: GitMergeParams) -> Resu
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     let (no_ff, message) = (params.no_ff.unwrap_or_default(), params.message.as_deref());
     let work = async |git: Git| git.merge(&rev, no_ff, message).await;
-    let told = |merged: &Merged, completed: &mut GitOperationCompletedPayload| {
+    let describe = |merged: &Merged, completed: &mut GitOperationCompletedPayload| {
         completed.branch = Some(rev.to_string());
-        tell_merged(merged, completed);
+        describe_merge(merged, completed);
     };
-    Ok(merged(repository.change("merge", work, told).await?))
+    Ok(merge_result(repository.change("merge", work, describe).await?))
 }
 
-pub(super) fn tell_merged(merged: &Merged, completed: &mut GitOperationCompletedPayload) {
+pub(super) fn describe_merge(merged: &Merged, completed: &mut GitOperationCompletedPayload) {
     completed.success = merged.conflicted.is_empty();
     completed.sha = Some(merged.sha.clone()).filter(|_| merged.conflicted.is_empty());
     completed.message = Some(merged.message.clone());
     completed.conflicted_files = Some(merged.conflicted.clone()).filter(|files| !files.is_empty());
 }
 
-pub(super) fn merged(merged: Merged) -> GitMergeResult {
+pub(super) fn merge_result(merged: Merged) -> GitMergeResult {
     GitMergeResult {
         success: merged.conflicted.is_empty(),
         message: merged.message,
@@ -182,10 +182,10 @@ pub(crate) async fn stash(context: &Context<'_>, params: GitStashParams) -> Resu
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     let (message, untracked) = (params.message.as_deref(), params.include_untracked.unwrap_or_default());
     let work = async |git: Git| git.stash(message, untracked).await;
-    let told = |stash: &Stash, completed: &mut GitOperationCompletedPayload| {
+    let describe = |stash: &Stash, completed: &mut GitOperationCompletedPayload| {
         completed.message = Some(stash.message.clone());
     };
-    let stash = repository.change("stash", work, told).await?;
+    let stash = repository.change("stash", work, describe).await?;
     Ok(GitStashResult { success: true, message: stash.message, name: stash.name })
 }
 
@@ -203,18 +203,18 @@ pub(crate) async fn stashes(context: &Context<'_>, params: GitParams) -> Result<
 }
 
 pub(crate) async fn apply(context: &Context<'_>, params: GitStashIndexParams) -> Result<GitMergeResult, Fault> {
-    of_stash(context, params, StashDo::Apply, "stash/apply").await
+    change_stash(context, params, StashDo::Apply, "stash/apply").await
 }
 
 pub(crate) async fn pop(context: &Context<'_>, params: GitStashIndexParams) -> Result<GitMergeResult, Fault> {
-    of_stash(context, params, StashDo::Pop, "stash/pop").await
+    change_stash(context, params, StashDo::Pop, "stash/pop").await
 }
 
 pub(crate) async fn drop_stash(context: &Context<'_>, params: GitStashIndexParams) -> Result<GitMergeResult, Fault> {
-    of_stash(context, params, StashDo::Drop, "stash/drop").await
+    change_stash(context, params, StashDo::Drop, "stash/drop").await
 }
 
-async fn of_stash(
+async fn change_stash(
     context: &Context<'_>,
     params: GitStashIndexParams,
     what: StashDo,
@@ -223,5 +223,5 @@ async fn of_stash(
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     let index = params.index.unwrap_or(0) as usize;
     let work = async |git: Git| git.stash_do(what, index).await;
-    Ok(merged(repository.change(operation, work, tell_merged).await?))
+    Ok(merge_result(repository.change(operation, work, describe_merge).await?))
 }

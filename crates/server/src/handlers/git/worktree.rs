@@ -1,4 +1,4 @@
-//! Working copies beside a workspace's own.
+//! `workspace/worktree/*`: working copies beside a workspace's own.
 
 use std::path::{Path, PathBuf};
 
@@ -13,11 +13,11 @@ use roost_workspace::git::{Branch, Git, Merged, Rev, SessionWorktree, WORKTREES,
 use super::Repository;
 use crate::dispatch::Context;
 use crate::fault;
-use crate::handlers::history::of_entry;
+use crate::handlers::history::workspace_sessions;
 
 impl Repository<'_> {
     /// Refuses while a session works in the working copy of this name.
-    async fn idle(&self, name: &str, advice: &str) -> Result<(), Fault> {
+    async fn check_idle(&self, name: &str, advice: &str) -> Result<(), Fault> {
         let folder = Path::new(&self.entry.path).join(WORKTREES).join(name);
         let all = self.context.host.sessions.log.sessions(usize::MAX).await.map_err(fault::log)?;
         let is_busy =
@@ -32,7 +32,7 @@ pub(crate) async fn list(context: &Context<'_>, params: GitParams) -> Result<Wor
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     let (all, sessions) =
         tokio::try_join!(repository.git.worktrees(), repository.git.session_worktrees()).map_err(fault::workspace)?;
-    let records = of_entry(&context.host.sessions, &repository.entry).await?;
+    let records = workspace_sessions(&context.host.sessions, &repository.entry).await?;
     let mut worktrees = Vec::with_capacity(all.len());
     for worktree in all {
         let session = sessions.iter().find(|session| session.path == worktree.path);
@@ -69,14 +69,14 @@ pub(crate) async fn add(context: &Context<'_>, params: WorktreeAddParams) -> Res
         let worktree = git.add_worktree(&params.name, &branch, base.as_ref()).await?;
         Ok((worktree, git.session_worktree("worktree/add", &params.name).await?))
     };
-    let told = |_: &(Worktree, SessionWorktree), completed: &mut GitOperationCompletedPayload| {
+    let describe = |_: &(Worktree, SessionWorktree), completed: &mut GitOperationCompletedPayload| {
         completed.branch = Some(branch.to_string());
     };
-    let (worktree, made) = repository.change("worktree/add", work, told).await?;
+    let (worktree, made) = repository.change("worktree/add", work, describe).await?;
     Ok(WorktreeAddResult { success: true, worktree: info(&repository, worktree, Some(&made)) })
 }
 
-/// Gives a new session its own working copy; its folder and its name.
+/// Creates a worktree for a new session; returns its folder and its name.
 pub(in crate::handlers) async fn for_session(
     context: &Context<'_>,
     workspace: &str,
@@ -86,14 +86,14 @@ pub(in crate::handlers) async fn for_session(
     let id = uuid::Uuid::now_v7().simple().to_string();
     let name = &id[id.len() - 8..];
     let work = async |git: Git| git.add_session_worktree(name).await;
-    let told = |made: &SessionWorktree, completed: &mut GitOperationCompletedPayload| {
+    let describe = |made: &SessionWorktree, completed: &mut GitOperationCompletedPayload| {
         completed.branch = Some(made.branch.clone());
     };
-    let made = repository.change("worktree/add", work, told).await?;
+    let made = repository.change("worktree/add", work, describe).await?;
     Ok((made.path, made.name))
 }
 
-/// Takes a session's working copy away again.
+/// Removes the worktree of a session that could not be created.
 pub(in crate::handlers) async fn forget(context: &Context<'_>, workspace: &str, name: &str) -> Result<(), Fault> {
     let repository = Repository::open(context, Some(workspace)).await?;
     repository.change("worktree/discard", async |git| git.discard_worktree(name).await, |_, _| {}).await.map(drop)
@@ -101,7 +101,7 @@ pub(in crate::handlers) async fn forget(context: &Context<'_>, workspace: &str, 
 
 pub(crate) async fn remove(context: &Context<'_>, params: WorktreeParams) -> Result<Done, Fault> {
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
-    repository.idle(&params.name, "stop it first").await?;
+    repository.check_idle(&params.name, "stop it first").await?;
     let force = params.force.unwrap_or_default();
     let work = async |git: Git| git.remove_worktree(&params.name, force).await;
     repository.change("worktree/remove", work, |(), _| {}).await?;
@@ -110,25 +110,25 @@ pub(crate) async fn remove(context: &Context<'_>, params: WorktreeParams) -> Res
 
 pub(crate) async fn diff(context: &Context<'_>, params: WorktreeParams) -> Result<GitDiffResult, Fault> {
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
-    super::all(|limits| repository.git.worktree_diff(&params.name, limits)).await
+    super::fitting_diffs(|limits| repository.git.worktree_diff(&params.name, limits)).await
 }
 
 pub(crate) async fn merge(context: &Context<'_>, params: WorktreeMergeParams) -> Result<GitMergeResult, Fault> {
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     let session = repository.session(params.session_id.as_deref()).await?;
-    repository.idle(&params.name, "wait for it, or stop it first").await?;
+    repository.check_idle(&params.name, "wait for it, or stop it first").await?;
     let work = async |git: Git| git.merge_worktree(&params.name, params.message.as_deref(), session.as_deref()).await;
-    let told = |(branch, merged): &(String, Merged), completed: &mut GitOperationCompletedPayload| {
+    let describe = |(branch, merged): &(String, Merged), completed: &mut GitOperationCompletedPayload| {
         completed.branch = Some(branch.clone());
-        super::sync::tell_merged(merged, completed);
+        super::sync::describe_merge(merged, completed);
     };
-    Ok(super::sync::merged(repository.change("worktree/merge", work, told).await?.1))
+    Ok(super::sync::merge_result(repository.change("worktree/merge", work, describe).await?.1))
 }
 
 pub(crate) async fn discard(context: &Context<'_>, params: WorktreeParams) -> Result<Done, Fault> {
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     if params.force != Some(true) {
-        repository.idle(&params.name, "stop it first, or use force").await?;
+        repository.check_idle(&params.name, "stop it first, or use force").await?;
     }
     let work = async |git: Git| git.discard_worktree(&params.name).await;
     let message = match repository.change("worktree/discard", work, |_, _| {}).await? {

@@ -1,4 +1,4 @@
-//! Lines of files by their content: in one answer, or while they are found.
+//! `repository/grep`: searches files by content, in one answer or as a stream.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,15 +19,15 @@ use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
 use crate::size::size;
 
-/// Lines with a match, unless asked otherwise, and at most; and of one file.
+/// Matching lines: the default, the most, and the default for one file.
 const LINES: u32 = 1000;
 const MAX_LINES: u32 = 10_000;
 const OF_FILE: u32 = 100;
-/// Lines of context at most.
+/// The most lines of context before and after a match.
 const MAX_CONTEXT: u32 = 20;
-/// Bytes that are sent together while more is found.
+/// The size of one streamed batch, in bytes.
 const BATCH: usize = 32 << 10;
-/// Files that wait to be sent.
+/// Files with matches that may wait to be sent.
 const WAITING: usize = 64;
 
 fn query(params: GrepParams) -> Result<GrepQuery, Fault> {
@@ -54,7 +54,7 @@ pub(crate) async fn grep(context: &Context<'_>, params: GrepParams) -> Result<Gr
     let is_streamed = params.stream.unwrap_or_default();
     let query = query(params)?;
     let (within, of, folder) = (repository.clone(), index.clone(), query.folder.clone());
-    blocking(move || super::must_be_there(&within, &of, &folder)).await??;
+    blocking(move || super::check_folder(&within, &of, &folder)).await??;
     let grep_id = uuid::Uuid::new_v4().to_string();
     if is_streamed {
         let connection = context.connected()?.clone();
@@ -109,7 +109,7 @@ pub(crate) async fn cancel(context: &Context<'_>, params: GrepCancelParams) -> R
     Ok(Success::DONE)
 }
 
-/// Sends what is found while more is found. The search waits for a client that is slow, and ends with it.
+/// Streams the matches to the client. The search waits for a slow client and ends with it.
 async fn stream(
     connection: Arc<Connection>,
     repository: Arc<Repository>,
@@ -170,7 +170,7 @@ fn completed(id: &str, summary: GrepSummary, is_cancelled: bool, started: Instan
 }
 
 fn shaped(file: FileMatches) -> GrepFile {
-    let line = |line: roost_workspace::grep::Line| GrepLine {
+    let line = |line: roost_workspace::grep::FileLine| GrepLine {
         line: line.number,
         text: line.text,
         matches: line.matches.iter().map(|span| GrepSpan { start: span.start as u64, end: span.end as u64 }).collect(),

@@ -1,4 +1,4 @@
-//! Files by name: once, or while it is typed.
+//! `repository/search*`: finds files by name, once or while the query is typed.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -19,17 +19,17 @@ use crate::blocking::blocking;
 use crate::connection::{Connection, ephemeral};
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::host::Host;
-use crate::searches::Running;
+use crate::searches::ClientSearch;
 use crate::size::fitting;
-use crate::workspaces::Entry;
+use crate::workspaces::WorkspaceEntry;
 
-/// Files of a page, unless asked otherwise, and at most.
+/// Files of a page: the default, and the most.
 const PAGE: u32 = 50;
 const MAX_PAGE: u32 = 500;
-/// Letters of a text at most.
+/// The greatest length of a query, in characters.
 const MAX_TEXT: usize = 1000;
 
-/// What is asked, as the index understands it.
+/// A search request, as the index understands it.
 struct FileQuery {
     query: Query,
     mode: SearchMode,
@@ -61,8 +61,8 @@ impl FileQuery {
         Ok(Self { query, mode, offset: params.offset.unwrap_or(0) as usize, limit })
     }
 
-    /// The index that is searched. Where nobody asks for sizes the names alone must be right.
-    async fn index(&self, host: &Arc<Host>, entry: &Entry) -> Result<Arc<Index>, Fault> {
+    /// The index to search. Unless the request filters by size, only the names must be up to date.
+    async fn index(&self, host: &Arc<Host>, entry: &WorkspaceEntry) -> Result<Arc<Index>, Fault> {
         let filter = &self.query.filter;
         if filter.min_size.is_some() || filter.max_size.is_some() {
             return Ok(host.repositories.live.index(host, entry).await?.1);
@@ -70,7 +70,7 @@ impl FileQuery {
         host.repositories.live.named(host, entry).await
     }
 
-    /// The page that is asked for, and whether there is more.
+    /// The requested page, and whether there is more.
     fn page(&self, index: &Index, hits: &Hits) -> (Vec<RepositoryFile>, bool) {
         let page = hits.page(index, self.offset, self.limit);
         let files = page.iter().map(|hit| shaped(&index.at(hit.place as usize), Some(hits.relative(*hit))));
@@ -89,22 +89,22 @@ fn checked(text: String) -> Result<String, Fault> {
 
 pub(crate) async fn search(context: &Context<'_>, params: SearchParams) -> Result<SearchResult, Fault> {
     let entry = context.host.workspaces.named(params.workspace_id.as_deref())?;
-    let asked = FileQuery::new(params)?;
-    let index = asked.index(context.host, &entry).await?;
+    let request = FileQuery::new(params)?;
+    let index = request.index(context.host, &entry).await?;
     let cancel = CancellationToken::new();
     // Whoever is gone needs no answer.
     let _gone = cancel.clone().drop_guard();
     blocking(move || {
         let started = Instant::now();
-        let hits = find(&index, &asked.query, &cancel);
-        let (results, has_more) = asked.page(&index, &hits);
+        let hits = find(&index, &request.query, &cancel);
+        let (results, has_more) = request.page(&index, &hits);
         SearchResult {
             results,
             total: hits.total() as u64,
             has_more,
             elapsed_ms: milliseconds(started.elapsed()),
-            mode: asked.mode,
-            query: asked.query.text,
+            mode: request.mode,
+            query: request.query.text,
         }
     })
     .await
@@ -113,15 +113,21 @@ pub(crate) async fn search(context: &Context<'_>, params: SearchParams) -> Resul
 pub(crate) async fn start(context: &Context<'_>, params: SearchParams) -> Result<SearchStarted, Fault> {
     let connection = context.connected()?;
     let entry = context.host.workspaces.named(params.workspace_id.as_deref())?;
-    let asked = FileQuery::new(params)?;
+    let request = FileQuery::new(params)?;
     // A workspace that cannot be searched is told now, not later.
-    asked.index(context.host, &entry).await?;
+    request.index(context.host, &entry).await?;
     let search_id = uuid::Uuid::new_v4().to_string();
-    let (text, typed) = watch::channel(asked.query.text.clone());
-    let typing =
-        Typing { id: search_id.clone(), entry, asked, typed, connection: Arc::downgrade(connection), session: None };
+    let (text, typed) = watch::channel(request.query.text.clone());
+    let typing = IncrementalSearch {
+        id: search_id.clone(),
+        entry,
+        request,
+        typed,
+        connection: Arc::downgrade(connection),
+        session: None,
+    };
     let task = AbortOnDropHandle::new(tokio::spawn(typing.run(context.host.clone())));
-    connection.searches().put(search_id.clone(), Running::Names { text, task })?;
+    connection.searches().put(search_id.clone(), ClientSearch::Names { text, task })?;
     Ok(SearchStarted { search_id, status: "started".into() })
 }
 
@@ -135,23 +141,23 @@ pub(crate) async fn cancel(context: &Context<'_>, params: SearchCancelParams) ->
     Ok(Success::DONE)
 }
 
-/// A search while it is typed: always for the latest text, and what is typed meanwhile ends the one before.
-struct Typing {
+/// A search that runs while the query is typed. Each new query cancels the search for the one before.
+struct IncrementalSearch {
     id: String,
-    entry: Entry,
-    asked: FileQuery,
+    entry: WorkspaceEntry,
+    request: FileQuery,
     typed: watch::Receiver<String>,
     /// Weak, since the connection holds this.
     connection: Weak<Connection>,
     session: Option<SearchSession>,
 }
 
-impl Typing {
+impl IncrementalSearch {
     async fn run(mut self, host: Arc<Host>) {
         self.typed.mark_changed();
         while self.typed.changed().await.is_ok() {
-            self.asked.query.text = self.typed.borrow_and_update().clone();
-            let Ok(index) = self.asked.index(&host, &self.entry).await else { return };
+            self.request.query.text = self.typed.borrow_and_update().clone();
+            let Ok(index) = self.request.index(&host, &self.entry).await else { return };
             let Some(message) = self.found(index).await else { continue };
             let Some(connection) = self.connection.upgrade() else { return };
             if !connection.send(message).await {
@@ -160,11 +166,11 @@ impl Typing {
         }
     }
 
-    /// What fits now; nothing if something else is typed meanwhile.
+    /// The matches of the present query; `None` if the query changed meanwhile.
     async fn found(&mut self, index: Arc<Index>) -> Option<axum::extract::ws::Utf8Bytes> {
         let started = Instant::now();
         let cancel = CancellationToken::new();
-        let (query, searching) = (self.asked.query.clone(), cancel.clone());
+        let (query, searching) = (self.request.query.clone(), cancel.clone());
         let mut session = self.session.take().unwrap_or_default();
         let searched = index.clone();
         let mut running = tokio::task::spawn_blocking(move || {
@@ -173,7 +179,7 @@ impl Typing {
         });
         let done = tokio::select! {
             done = &mut running => done,
-            () = async { _ = self.typed.wait_for(|typed| *typed != self.asked.query.text).await } => {
+            () = async { _ = self.typed.wait_for(|typed| *typed != self.request.query.text).await } => {
                 cancel.cancel();
                 self.typed.mark_changed();
                 running.await
@@ -182,18 +188,18 @@ impl Typing {
         let (session, hits) = done.ok()?;
         self.session = Some(session);
         let hits = hits?;
-        let (results, has_more) = self.asked.page(&index, &hits);
+        let (results, has_more) = self.request.page(&index, &hits);
         Some(ephemeral(
             "search_results",
             json!({
-                "search_id": self.id, "query": self.asked.query.text, "mode": self.asked.mode, "results": results,
+                "search_id": self.id, "query": self.request.query.text, "mode": self.request.mode, "results": results,
                 "total": hits.total(), "has_more": has_more, "elapsed_ms": milliseconds(started.elapsed()),
             }),
         ))
     }
 }
 
-/// With two decimals, which is as exact as it is.
+/// A duration in milliseconds, with two decimals.
 pub(super) fn milliseconds(took: Duration) -> f64 {
     (took.as_secs_f64() * 100_000.0).round() / 100.0
 }

@@ -1,16 +1,16 @@
-//! The attacks.
+//! The corpus of attacks, by what a parameter names.
 
 use roost_rpc::Method;
 use serde_json::{Value, json};
 
-/// What a parameter names.
+/// The kind of thing that a parameter names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// A file or a folder.
     Path,
     /// A branch, a remote, a revision, a worktree.
     Name,
-    /// A repository elsewhere.
+    /// The URL of a repository.
     Address,
     /// What commits are chosen by.
     Words,

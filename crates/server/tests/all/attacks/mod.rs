@@ -6,8 +6,8 @@
 
 mod corpus;
 mod odd;
-mod place;
 mod race;
+mod trapped_workspace;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -18,10 +18,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use corpus::{Attack, Kind};
-use place::Place;
 use roost_rpc::{Cost, Method, PROTOCOL_VERSION, Scope, openrpc};
 use serde_json::{Value, json};
 use testkit::soon;
+use trapped_workspace::TrappedWorkspace;
 
 /// The word of a refusal, with git's own reason behind it.
 fn word(outcome: &Result<Value, Value>) -> String {
@@ -53,7 +53,7 @@ fn named_parameters() -> Vec<(Method, String, Kind)> {
 #[tokio::test]
 async fn every_attack_on_every_parameter_is_refused_with_its_code_or_does_no_harm() {
     let mut table = String::new();
-    let mut place = Place::new().await;
+    let mut place = TrappedWorkspace::new().await;
     for (method, param, kind) in named_parameters() {
         assert!(method.scope() < Scope::Admin, "{} is for whoever sits at the machine", method.name());
         let mut outcomes = BTreeMap::<String, Vec<&str>>::new();
@@ -65,7 +65,7 @@ async fn every_attack_on_every_parameter_is_refused_with_its_code_or_does_no_har
         place.is_untouched();
         if method.cost() != Cost::Read && outcomes.contains_key("ok") {
             // The next one finds everything as it was.
-            place = Place::new().await;
+            place = TrappedWorkspace::new().await;
         }
         _ = writeln!(table, "{} `{param}`", method.name());
         for (word, names) in outcomes {
@@ -80,7 +80,7 @@ async fn no_odd_repository_breaks_a_method_or_is_answered_without_a_reason() {
     let kinds = odd::kinds();
     let mut rows = BTreeMap::<&str, Vec<String>>::new();
     for &(_, make) in &kinds {
-        let mut place = Place::new().await;
+        let mut place = TrappedWorkspace::new().await;
         let id = place.workspace(make).await;
         for method in odd::methods() {
             let outcome = place.attack(method.name(), odd::params(method, &id)).await;
@@ -102,7 +102,7 @@ async fn no_odd_repository_breaks_a_method_or_is_answered_without_a_reason() {
 
 #[tokio::test]
 async fn the_same_attacks_over_http_read_nothing_either() {
-    let place = Place::new().await;
+    let place = TrappedWorkspace::new().await;
     let routes: BTreeSet<_> = named_parameters()
         .into_iter()
         .filter(|(_, _, kind)| *kind == Kind::Path)
@@ -125,7 +125,7 @@ async fn the_same_attacks_over_http_read_nothing_either() {
 
 #[tokio::test]
 async fn what_is_no_text_is_no_request() {
-    let mut place = Place::new().await;
+    let mut place = TrappedWorkspace::new().await;
     for bytes in [b"\xff".as_slice(), b"\\ud800"] {
         let frame = [br#"{"jsonrpc":"2.0","id":1,"method":"file/get","params":{"path":""#, bytes, br#""}}"#].concat();
         let answer = place.local(&frame).await;
@@ -137,7 +137,7 @@ async fn what_is_no_text_is_no_request() {
 
 #[tokio::test]
 async fn a_worktree_that_became_a_link_to_another_repository_is_not_worked_in() {
-    let mut place = Place::new().await;
+    let mut place = TrappedWorkspace::new().await;
     let workspace = json!({ "workspace_id": "$workspace", "worktree": true });
     let started = place.attack("session/start", workspace).await.unwrap();
     let folder = PathBuf::from(started["project_path"].as_str().unwrap());
@@ -164,7 +164,7 @@ async fn a_worktree_that_became_a_link_to_another_repository_is_not_worked_in() 
 
 #[tokio::test]
 async fn a_push_that_hangs_is_ended_after_its_time_and_says_so() {
-    let mut place = Place::new().await;
+    let mut place = TrappedWorkspace::new().await;
     let (script, mark) = (place.home.join("hang"), place.home.join("started"));
     fs::write(&script, format!("#!/bin/sh\ntouch {}\nexec sleep 600\n", mark.display())).unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 
-use super::place::Place;
+use super::trapped_workspace::TrappedWorkspace;
 
 /// How long the others may work in between.
 const PACE: Duration = Duration::from_micros(200);
@@ -48,7 +48,7 @@ impl Drop for Busy {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_folder_that_becomes_a_link_and_a_folder_again_lets_nobody_out() {
-    let mut place = Place::new().await;
+    let mut place = TrappedWorkspace::new().await;
     let repo = place.home.join("repo");
     fs::create_dir(repo.join("swapped")).unwrap();
     fs::write(repo.join("swapped/inside"), "needle\n").unwrap();
@@ -80,7 +80,7 @@ async fn a_folder_that_becomes_a_link_and_a_folder_again_lets_nobody_out() {
 
 #[tokio::test]
 async fn a_file_that_grows_while_it_is_read_is_told_as_far_as_it_was_read() {
-    let mut place = Place::new().await;
+    let mut place = TrappedWorkspace::new().await;
     let path = place.home.join("repo/growing.txt");
     let mut file = fs::File::create(&path).unwrap();
     let mut lines = 0..20_000;

@@ -8,10 +8,10 @@ async fn careful() -> Host {
     Host::with(Settings { require_approval: true, ..Settings::default() }).await
 }
 
-fn pending(exchanged: Exchanged) -> String {
+fn pending(exchanged: ExchangeOutcome) -> String {
     match exchanged {
-        Exchanged::Pending { request_id, .. } => request_id,
-        Exchanged::Granted(pair) => panic!("{pair:?}"),
+        ExchangeOutcome::Pending { request_id, .. } => request_id,
+        ExchangeOutcome::Granted(pair) => panic!("{pair:?}"),
     }
 }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 use roost_log::{Log, LogOptions, RowKind, SqliteLog, StateLock, StreamId};
 use roost_model::scope::Scope;
 use roost_model::time::Timestamp;
-use roost_server::auth::{Clock, DeviceFacts, Devices, Exchanged, Settings, TokenPair};
+use roost_server::auth::{Clock, DeviceFacts, Devices, ExchangeOutcome, Settings, TokenPair};
 use tempfile::TempDir;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -115,9 +115,9 @@ fn phone() -> DeviceFacts {
     DeviceFacts { name: None, user_agent: fact("cdev-ios/1.4 (iPhone)"), remote_addr: fact("192.168.1.7") }
 }
 
-fn granted(exchanged: Exchanged) -> TokenPair {
+fn granted(exchanged: ExchangeOutcome) -> TokenPair {
     match exchanged {
-        Exchanged::Granted(pair) => pair,
-        pending @ Exchanged::Pending { .. } => panic!("{pending:?}"),
+        ExchangeOutcome::Granted(pair) => pair,
+        pending @ ExchangeOutcome::Pending { .. } => panic!("{pending:?}"),
     }
 }

@@ -1,6 +1,6 @@
 //! Access and refresh tokens: how long they are good, and what happens when one comes again.
 
-use roost_server::auth::{AuthError, Ended};
+use roost_server::auth::{AuthError, CloseReason};
 
 use super::*;
 
@@ -151,5 +151,5 @@ async fn a_connection_lives_as_long_as_its_device_refreshes_its_tokens() {
     assert_eq!(client.alive_until(), Some(second.access_expires_at));
     let ended = tokio::spawn(async move { client.ended().await });
     host.pass(13 * MINUTE);
-    assert_eq!(ended.await.unwrap(), Ended::Expired);
+    assert_eq!(ended.await.unwrap(), CloseReason::Expired);
 }

@@ -1,7 +1,7 @@
 //! Revoked devices are out at once, for good, and know it.
 
 use roost_model::ids::DeviceId;
-use roost_server::auth::{AuthError, Ended};
+use roost_server::auth::{AuthError, CloseReason};
 
 use super::*;
 
@@ -53,6 +53,6 @@ async fn connections_of_a_revoked_device_are_told_and_others_are_not() {
     let connect = |pair: &TokenPair| host.devices.authenticate(pair.access.reveal()).unwrap();
     let (mut first, mut second, other) = (connect(&lost), connect(&lost), connect(&kept));
     host.devices.revoke_device(&lost.device_id).await.unwrap();
-    assert_eq!((first.ended().await, second.ended().await), (Ended::Revoked, Ended::Revoked));
+    assert_eq!((first.ended().await, second.ended().await), (CloseReason::Revoked, CloseReason::Revoked));
     assert_eq!((first.is_alive(), first.alive_until(), other.is_alive()), (false, None, true));
 }

@@ -24,13 +24,13 @@ struct Site {
 }
 
 /// An answer, read to its end.
-struct Answer {
+struct HttpAnswer {
     status: StatusCode,
     headers: HeaderMap,
     body: Vec<u8>,
 }
 
-impl Answer {
+impl HttpAnswer {
     fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&self.body)))
     }
@@ -63,7 +63,7 @@ impl Site {
         std::fs::read_to_string(LocalSecret::path(self.host.dir.path())).unwrap()
     }
 
-    async fn ask(&self, peer: &str, headers: &[(&str, &str)], path: &str, body: Option<Value>) -> Answer {
+    async fn ask(&self, peer: &str, headers: &[(&str, &str)], path: &str, body: Option<Value>) -> HttpAnswer {
         let mut request = Request::builder().uri(path).header(header::HOST, "192.168.1.5:8766");
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -75,16 +75,16 @@ impl Site {
         let request = request.extension(ConnectInfo(peer.parse::<SocketAddr>().unwrap())).body(body).unwrap();
         let answer = self.router.clone().oneshot(request).await.unwrap();
         let (status, headers) = (answer.status(), answer.headers().clone());
-        Answer { status, headers, body: answer.into_body().collect().await.unwrap().to_bytes().to_vec() }
+        HttpAnswer { status, headers, body: answer.into_body().collect().await.unwrap().to_bytes().to_vec() }
     }
 
     /// Asks as a phone would.
-    async fn post(&self, path: &str, body: Value) -> Answer {
+    async fn post(&self, path: &str, body: Value) -> HttpAnswer {
         self.ask(PHONE, &[(header::USER_AGENT.as_str(), "cdev-ios/1.4")], path, Some(body)).await
     }
 
     /// Asks as somebody at the host would.
-    async fn here(&self, path: &str, body: Option<Value>) -> Answer {
+    async fn here(&self, path: &str, body: Option<Value>) -> HttpAnswer {
         self.ask(HERE, &[(LOCAL_HEADER, &self.secret())], path, body).await
     }
 

@@ -4,14 +4,14 @@ use roost_server::cdev::element::elements;
 use roost_server::cdev::message::messages;
 use roost_server::cdev::notify::{Naming, encode, project};
 
-use super::{ABOUT, demo};
+use super::{SESSION, demo};
 
 #[test]
 fn the_notifications_of_the_demo_are_the_golden_lines() {
     let lines: Vec<_> = demo()
         .iter()
         .flat_map(|event| {
-            let notes = project(event, &ABOUT).into_iter().enumerate();
+            let notes = project(event, &SESSION).into_iter().enumerate();
             notes.map(|(k, note)| encode(&note, &format!("{}.{k}", event.seq), Naming::Claude)).collect::<Vec<_>>()
         })
         .collect();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use testkit::events as support;
 use testkit::events::examples;
 
-use super::{ABOUT, demo, event, started};
+use super::{SESSION, demo, event, started};
 
 fn content(name: &str, payload: Value) -> (String, Value) {
     let message = serde_json::to_value(from_event(&event(name, payload)).unwrap()).unwrap();
@@ -176,7 +176,8 @@ fn in_the_historys_words(block: &Value) -> Value {
 #[test]
 fn the_history_and_the_live_messages_are_the_same() {
     for event in demo().into_iter().chain(examples()) {
-        let live: Vec<_> = project(&event, &ABOUT).into_iter().filter(|note| note.event == "claude_message").collect();
+        let live: Vec<_> =
+            project(&event, &SESSION).into_iter().filter(|note| note.event == "claude_message").collect();
         let said: Vec<_> = live.iter().filter(|note| note.params["content"] != json!([])).collect();
         assert!(live.len() <= 1, "{event:?}");
         assert_eq!(said.len(), usize::from(from_event(&event).is_some()), "{event:?}");

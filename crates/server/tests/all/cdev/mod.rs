@@ -1,7 +1,7 @@
 //! What cdev clients see, of one event and of a whole session.
 
 use roost_model::event::{EventBody, NormalizedEvent};
-use roost_server::cdev::notify::{About, Notification, project};
+use roost_server::cdev::notify::{Notification, SessionContext, project};
 use serde_json::{Value, json};
 use testkit::events as support;
 
@@ -14,7 +14,8 @@ mod odd_events;
 mod phone;
 mod promised;
 
-const ABOUT: About<'_> = About { workspace_id: Some("ws-1"), agent_type: "demo", cwd: "/home/ada/engine" };
+const SESSION: SessionContext<'_> =
+    SessionContext { workspace_id: Some("ws-1"), agent_type: "demo", cwd: "/home/ada/engine" };
 
 /// A session of the demo agent as Roost wrote it: the tour with an approved edit, an answered question, thinking, a
 /// denied edit, a stop while a call waits, a crash.
@@ -23,8 +24,8 @@ fn demo() -> Vec<NormalizedEvent> {
 }
 
 /// What the event with this type and payload tells.
-fn told(name: &str, payload: Value) -> Vec<Notification> {
-    project(&event(name, payload), &ABOUT)
+fn project_event(name: &str, payload: Value) -> Vec<Notification> {
+    project(&event(name, payload), &SESSION)
 }
 
 fn event(name: &str, payload: Value) -> NormalizedEvent {

@@ -7,14 +7,17 @@ use roost_model::time::Timestamp;
 use roost_rpc::conversation::Message;
 use roost_server::cdev::element::native as elements;
 use roost_server::cdev::native_message::{messages, notifications};
-use roost_server::cdev::notify::About;
+use roost_server::cdev::notify::SessionContext;
 use serde_json::{Value, json};
 
 fn text(text: &str) -> TranscriptContentBlock {
     TranscriptContentBlock::Text { text: text.into() }
 }
 
-fn said(role: TranscriptRole, content: Vec<TranscriptContentBlock>) -> (Option<Timestamp>, TranscriptMessage) {
+fn transcript_message(
+    role: TranscriptRole,
+    content: Vec<TranscriptContentBlock>,
+) -> (Option<Timestamp>, TranscriptMessage) {
     (None, TranscriptMessage { role, content })
 }
 
@@ -32,19 +35,19 @@ fn conversation() -> Vec<(Option<Timestamp>, TranscriptMessage)> {
     };
     vec![
         (Some(Timestamp::from_millis(5_000)), TranscriptMessage::user("write a file")),
-        said(TranscriptRole::Assistant, vec![text("I shall."), call]),
-        said(TranscriptRole::Tool, vec![result]),
-        said(TranscriptRole::Assistant, vec![text(""), text("Done.")]),
+        transcript_message(TranscriptRole::Assistant, vec![text("I shall."), call]),
+        transcript_message(TranscriptRole::Tool, vec![result]),
+        transcript_message(TranscriptRole::Assistant, vec![text(""), text("Done.")]),
     ]
 }
 
-fn kept(said: Vec<(Option<Timestamp>, TranscriptMessage)>) -> Vec<Message> {
+fn project_messages(said: Vec<(Option<Timestamp>, TranscriptMessage)>) -> Vec<Message> {
     messages(&SessionId::from("s1"), Timestamp::from_millis(1_000), said)
 }
 
 #[test]
 fn every_block_is_a_message_and_what_says_nothing_is_none() {
-    let messages = kept(conversation());
+    let messages = project_messages(conversation());
     let told: Vec<_> =
         messages.iter().map(|message| json!([message.id, message.speaker, message.message.content])).collect();
     let expected = [
@@ -61,7 +64,7 @@ fn every_block_is_a_message_and_what_says_nothing_is_none() {
 
 #[test]
 fn a_message_keeps_its_id_while_the_conversation_goes_on_and_another_in_its_place_has_another() {
-    let uuids = |said| kept(said).into_iter().map(|message| message.uuid).collect::<Vec<_>>();
+    let uuids = |said| project_messages(said).into_iter().map(|message| message.uuid).collect::<Vec<_>>();
     let whole = uuids(conversation());
     assert_eq!(uuids(conversation()[..2].to_vec()), whole[..3]);
     let other = uuids(vec![(None, TranscriptMessage::user("something else"))]);
@@ -70,7 +73,7 @@ fn a_message_keeps_its_id_while_the_conversation_goes_on_and_another_in_its_plac
 
 #[test]
 fn its_elements_are_those_of_a_hosted_session() {
-    let elements = elements(&kept(conversation()));
+    let elements = elements(&project_messages(conversation()));
     let told: Vec<_> = elements.iter().map(|element| json!(element)).collect();
     let kinds: Vec<_> = told.iter().map(|element| (element["id"].clone(), element["type"].clone())).collect();
     let expected = [
@@ -89,8 +92,8 @@ fn its_elements_are_those_of_a_hosted_session() {
 
 #[test]
 fn whoever_watches_is_told_as_of_a_hosted_session() {
-    let about = About { workspace_id: Some("w1"), agent_type: "codex", cwd: "/w" };
-    let messages = kept(conversation());
+    let about = SessionContext { workspace_id: Some("w1"), agent_type: "codex", cwd: "/w" };
+    let messages = project_messages(conversation());
     let names = |message| notifications(message, &about).into_iter().map(|note| note.event).collect::<Vec<_>>();
     let expected = [
         vec!["claude_message"],

@@ -1,11 +1,11 @@
 //! What each event tells, and to whom.
 
 use roost_model::approval::PendingChange;
-use roost_server::cdev::notify::{About, Audience, Naming, Notification, encode, pending, project};
+use roost_server::cdev::notify::{Audience, Naming, Notification, SessionContext, encode, pending, project};
 use serde_json::{Map, Value, json};
 use testkit::events::examples;
 
-use super::{ABOUT, event, started, told};
+use super::{SESSION, event, project_event, started};
 
 fn one<'a>(notes: &'a [Notification], name: &str) -> &'a Map<String, Value> {
     let mut found = notes.iter().filter(|note| note.event == name);
@@ -59,14 +59,14 @@ fn each_type_of_event_tells_this() {
         ("git.branch.changed", &["git_branch_changed"]),
     ];
     let examples = examples();
-    let told: Vec<_> = examples.iter().map(|event| (event.body.name(), names(&project(event, &ABOUT)))).collect();
+    let told: Vec<_> = examples.iter().map(|event| (event.body.name(), names(&project(event, &SESSION)))).collect();
     let told: Vec<_> = told.iter().filter(|(_, names)| !names.is_empty()).map(|(n, t)| (*n, t.as_slice())).collect();
     assert_eq!(told, expected);
 }
 
 #[test]
 fn messages_go_to_watchers_permissions_to_who_looks_and_the_rest_to_the_workspace() {
-    for note in examples().iter().flat_map(|event| project(event, &ABOUT)) {
+    for note in examples().iter().flat_map(|event| project(event, &SESSION)) {
         let expected = match note.event {
             "claude_message" => Audience::Watchers,
             "pty_permission" | "pty_permission_resolved" => Audience::Focused,
@@ -79,7 +79,7 @@ fn messages_go_to_watchers_permissions_to_who_looks_and_the_rest_to_the_workspac
 
 #[test]
 fn a_notification_is_one_flat_line_with_its_cursor_last() {
-    let note = &told("session.closed", json!({ "reason": "expired" }))[0];
+    let note = &project_event("session.closed", json!({ "reason": "expired" }))[0];
     let line = encode(note, "c7", Naming::Claude);
     let expected =
         r#"{"jsonrpc":"2.0","method":"event/session_end","params":{"reason":"expired","workspace_id":"ws-1","#
@@ -90,7 +90,7 @@ fn a_notification_is_one_flat_line_with_its_cursor_last() {
 
 #[test]
 fn what_has_no_cursor_or_workspace_is_sent_without() {
-    let about = About { workspace_id: None, ..ABOUT };
+    let about = SessionContext { workspace_id: None, ..SESSION };
     let note = &project(&event("session.closed", json!({ "reason": "" })), &about)[0];
     let line = encode(note, "", Naming::Claude);
     assert!(!line.contains("cursor") && !line.contains("workspace_id"), "{line}");
@@ -98,7 +98,7 @@ fn what_has_no_cursor_or_workspace_is_sent_without() {
 
 #[test]
 fn only_the_agents_events_have_a_neutral_name() {
-    let notes = told("task.started", started("hello"));
+    let notes = project_event("task.started", started("hello"));
     let method = |note: &Notification, naming| {
         let line: Value = serde_json::from_str(&encode(note, "c", naming)).unwrap();
         line["method"].as_str().unwrap().to_owned()
@@ -112,13 +112,13 @@ fn only_the_agents_events_have_a_neutral_name() {
 fn a_session_starts_with_its_folder() {
     let made = json!({ "contract_version": "1", "runtime": "demo", "cwd": "/home/ada/engine",
         "credential_namespace": "default", "permission_mode": "ask", "mode": "ask" });
-    let start = fields(&told("session.created", made), "session_start");
+    let start = fields(&project_event("session.created", made), "session_start");
     assert_eq!(start, json!({ "repo_path": "/home/ada/engine", "repo_name": "engine", "agent_version": "1" }));
 }
 
 #[test]
 fn a_native_id_resolves_our_own() {
-    let notes = told("session.updated", json!({ "runtime_session_id": "thread-7", "model": "gpt-6" }));
+    let notes = project_event("session.updated", json!({ "runtime_session_id": "thread-7", "model": "gpt-6" }));
     let resolved = fields(&notes, "session_id_resolved");
     assert_eq!(resolved, json!({ "temporary_id": "s1", "real_id": "s1", "session_file": "" }));
     assert_eq!(fields(&notes, "claude_session_info"), json!({ "model": "gpt-6" }));
@@ -128,15 +128,15 @@ fn a_native_id_resolves_our_own() {
 
 #[test]
 fn a_change_of_the_model_is_told_and_other_changes_are_not() {
-    assert_eq!(names(&told("session.updated", json!({ "model": "gpt-6" }))), ["claude_session_info"]);
+    assert_eq!(names(&project_event("session.updated", json!({ "model": "gpt-6" }))), ["claude_session_info"]);
     for change in [json!({}), json!({ "title": "t" }), json!({ "status": "ending" }), json!({ "queue": [] })] {
-        assert_eq!(told("session.updated", change), []);
+        assert_eq!(project_event("session.updated", change), []);
     }
 }
 
 #[test]
 fn a_task_runs_with_its_prompt() {
-    let notes = told("task.started", started("Fix the bug."));
+    let notes = project_event("task.started", started("Fix the bug."));
     let status = json!({ "state": "running", "prompt": "Fix the bug.", "started_at": "2025-11-15T09:10:48.007Z" });
     assert_eq!(fields(&notes, "claude_status"), status);
     assert_eq!(fields(&notes, "pty_state"), json!({ "state": "thinking", "waiting_for_input": false }));
@@ -152,7 +152,7 @@ fn a_turn_ends_in_every_way_that_a_phone_knows() {
         ("task.failed", failed, "error", "error", "error"),
     ];
     for (name, payload, stop_reason, status, pty) in cases {
-        let notes = told(name, payload);
+        let notes = project_event(name, payload);
         assert_eq!(one(&notes, "claude_message")["stop_reason"], stop_reason, "{name}");
         assert_eq!(one(&notes, "claude_status")["state"], status, "{name}");
         assert_eq!(one(&notes, "pty_state")["state"], pty, "{name}");
@@ -164,7 +164,7 @@ fn a_turn_ends_in_every_way_that_a_phone_knows() {
 #[test]
 fn a_failure_has_a_code_and_what_to_do() {
     let error = json!({ "code": "SPAWN_FAILED", "message": "m", "retryable": false, "stderr_tail": "no such file" });
-    let notes = told("task.failed", json!({ "reason": "codex is not installed", "error": error }));
+    let notes = project_event("task.failed", json!({ "reason": "codex is not installed", "error": error }));
     let details = json!({ "retryable": false, "stderr_tail": "no such file" });
     let expected = json!({ "code": "SPAWN_FAILED", "message": "codex is not installed", "details": details });
     assert_eq!(fields(&notes, "error"), expected);
@@ -178,19 +178,19 @@ fn a_first_task_that_fails_at_its_start_fails_the_sessions_id() {
         event("task.failed", json!({ "reason": "it failed", "error": error }))
     };
     for (code, reason) in [("SPAWN_FAILED", "error"), ("AUTH_ERROR", "error"), ("RUNTIME_EXITED", "claude_exited")] {
-        let id_failed = fields(&project(&failed(code), &ABOUT), "session_id_failed");
+        let id_failed = fields(&project(&failed(code), &SESSION), "session_id_failed");
         assert_eq!(id_failed, json!({ "temporary_id": "s1", "reason": reason, "message": "it failed" }), "{code}");
     }
     let mut later = failed("RUNTIME_EXITED");
     later.runtime.runtime_session_id = Some("thread-7".into());
-    assert!(!names(&project(&later, &ABOUT)).contains(&"session_id_failed"));
+    assert!(!names(&project(&later, &SESSION)).contains(&"session_id_failed"));
 }
 
 #[test]
 fn a_closed_session_is_stopped_and_idle() {
     let mut closed = event("session.closed", json!({ "reason": "stop" }));
     closed.trace.client_id = Some("phone".into());
-    let notes = project(&closed, &ABOUT);
+    let notes = project(&closed, &SESSION);
     assert_eq!(fields(&notes, "session_end"), json!({ "reason": "stop" }));
     assert_eq!(fields(&notes, "session_stopped"), json!({ "stopped_by": "phone" }));
     assert_eq!(one(&notes, "pty_state")["state"], "idle");
@@ -201,7 +201,7 @@ fn a_permission_is_asked_with_what_it_covers() {
     let mut asked = json!({ "name": "Write", "kind": "edit", "title": "Write a.txt",
         "input": { "file_path": "/home/ada/engine/a.txt", "content": "one\n" },
         "offer": { "tool": "Write", "touches": { "file": "a.txt" } } });
-    let notes = told("approval.requested", asked.clone());
+    let notes = project_event("approval.requested", asked.clone());
     let expected = json!({
         "tool_use_id": "tc_1", "type": "write_file", "target": "/home/ada/engine/a.txt",
         "description": "Write to file: a.txt", "preview": "one\n",
@@ -224,7 +224,7 @@ fn a_permission_is_asked_with_what_it_covers() {
     assert_eq!(fields(&notes, "pty_state"), state);
 
     asked["offer"] = Value::Null;
-    let notes = told("approval.requested", asked);
+    let notes = project_event("approval.requested", asked);
     let keys: Vec<_> = one(&notes, "pty_permission")["options"].as_array().unwrap().iter().map(|o| &o["key"]).collect();
     assert_eq!(keys, ["allow_once", "deny"], "what would be refused is not offered");
 }
@@ -241,7 +241,7 @@ fn an_answered_permission_names_who_and_what() {
     ];
     for (by, end, expected) in cases {
         let resolved = json!({ "decision": "deny", "end": end, "scope": "once", "answered_by": by });
-        let notes = told("approval.resolved", resolved);
+        let notes = project_event("approval.resolved", resolved);
         let resolved = one(&notes, "pty_permission_resolved");
         assert_eq!(resolved["resolved_by"], expected);
         assert_eq!((&resolved["decision"], &resolved["tool_use_id"]), (&json!("deny"), &json!("tc_1")));
@@ -259,7 +259,7 @@ fn the_agent_goes_on_after_an_answer_but_not_when_the_task_ends_with_it() {
         ("host_restarted", false),
     ];
     for (end, goes_on) in cases {
-        let notes = told("approval.resolved", json!({ "decision": "deny", "end": end, "scope": "once" }));
+        let notes = project_event("approval.resolved", json!({ "decision": "deny", "end": end, "scope": "once" }));
         assert_eq!(names(&notes).contains(&"pty_state"), goes_on, "{end}");
     }
 }
@@ -268,7 +268,7 @@ fn the_agent_goes_on_after_an_answer_but_not_when_the_task_ends_with_it() {
 fn a_question_is_asked_in_both_vocabularies() {
     let asked = json!({ "question_id": "q_1", "message": "Which?", "fields": [{ "id": "db", "label": "Database",
         "options": [{ "value": "pg", "label": "Postgres", "description": "big" }, { "value": "l", "label": "SQLite" }] }] });
-    let notes = told("question.asked", asked);
+    let notes = project_event("question.asked", asked);
     let options = json!([{ "label": "Postgres", "description": "big" }, { "label": "SQLite" }]);
     let input = json!({ "questions": [
         { "header": "Database", "question": "Which?", "multiSelect": false, "options": options }] });
@@ -285,7 +285,7 @@ fn a_question_is_asked_in_both_vocabularies() {
 #[test]
 fn a_question_that_is_cancelled_leaves_the_state_to_the_tasks_end() {
     for (outcome, goes_on) in [("answered", true), ("declined", true), ("cancelled", false)] {
-        let notes = told("question.resolved", json!({ "question_id": "q_1", "outcome": outcome }));
+        let notes = project_event("question.resolved", json!({ "question_id": "q_1", "outcome": outcome }));
         assert_eq!(names(&notes).contains(&"pty_state"), goes_on, "{outcome}");
         let decision = if outcome == "answered" { "allow" } else { "deny" };
         assert_eq!(one(&notes, "pty_permission_resolved")["decision"], decision);
@@ -296,8 +296,8 @@ fn a_question_that_is_cancelled_leaves_the_state_to_the_tasks_end() {
 fn what_waits_is_told_again_as_it_was_told_first() {
     for event in examples() {
         if let Some(PendingChange::Opened(waiting)) = PendingChange::of(&event) {
-            let first = project(&event, &ABOUT);
-            let again = pending(&waiting, &ABOUT);
+            let first = project(&event, &SESSION);
+            let again = pending(&waiting, &SESSION);
             assert!(first.ends_with(&again) && again.len() >= 3, "{again:?}");
         }
     }
@@ -306,24 +306,24 @@ fn what_waits_is_told_again_as_it_was_told_first() {
 #[test]
 fn output_beside_the_protocol_is_logged_as_it_is() {
     for (source, stream) in [("stdout", "stdout"), ("stderr", "stderr"), ("engine", "stderr")] {
-        let notes = told("runtime.notice", json!({ "level": "info", "source": source, "message": "hm" }));
+        let notes = project_event("runtime.notice", json!({ "level": "info", "source": source, "message": "hm" }));
         assert_eq!(fields(&notes, "claude_log"), json!({ "line": "hm", "stream": stream }));
     }
-    assert_eq!(told("runtime.notice", json!({ "level": "info", "source": "protocol", "message": "hm" })), []);
+    assert_eq!(project_event("runtime.notice", json!({ "level": "info", "source": "protocol", "message": "hm" })), []);
 }
 
 #[test]
 fn usage_is_logged_when_it_says_what_was_used() {
-    let notes = told("usage.reported", json!({ "output_tokens": 80, "cost_usd": 0.5 }));
+    let notes = project_event("usage.reported", json!({ "output_tokens": 80, "cost_usd": 0.5 }));
     let parsed = json!({ "type": "system", "content": [], "output_tokens": 80, "cost_usd": 0.5 });
     assert_eq!(one(&notes, "claude_log")["parsed"], parsed);
-    assert_eq!(told("usage.reported", json!({ "context": { "used": 1, "size": 2 } })), []);
+    assert_eq!(project_event("usage.reported", json!({ "context": { "used": 1, "size": 2 } })), []);
 }
 
 #[test]
 fn a_workspace_that_is_gone_is_told_to_everyone_without_a_session() {
     let gone = json!({ "workspace_id": "ws-1", "name": "engine", "path": "/home/ada/engine" });
-    let [note] = told("workspace.removed", gone).try_into().unwrap();
+    let [note] = project_event("workspace.removed", gone).try_into().unwrap();
     let line = encode(&note, "", Naming::Claude);
     assert_eq!(note.audience, Audience::Everyone);
     let expected = r#"{"jsonrpc":"2.0","method":"event/workspace_removed","params":{"id":"ws-1","name":"engine","#

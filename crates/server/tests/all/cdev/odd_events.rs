@@ -10,7 +10,7 @@ use roost_server::cdev::notify::{Naming, encode, project};
 use serde_json::Value;
 use testkit::events::examples;
 
-use super::{ABOUT, demo};
+use super::{SESSION, demo};
 
 const MIB: usize = 1024 * 1024;
 
@@ -56,7 +56,7 @@ fn any_event() -> impl Strategy<Value = NormalizedEvent> {
 }
 
 fn check(event: &NormalizedEvent) {
-    for (note, again) in project(event, &ABOUT).into_iter().zip(project(event, &ABOUT)) {
+    for (note, again) in project(event, &SESSION).into_iter().zip(project(event, &SESSION)) {
         let line = encode(&note, "cursor", Naming::Claude);
         assert_eq!(line, encode(&again, "cursor", Naming::Claude));
         assert!(!line.contains(['\n', '\r']), "{line}");
@@ -99,7 +99,7 @@ proptest! {
 
 #[test]
 fn no_text_is_too_long() {
-    for event in examples().iter().filter(|event| !project(event, &ABOUT).is_empty()) {
+    for event in examples().iter().filter(|event| !project(event, &SESSION).is_empty()) {
         // JSON doubles a quote, and JSON within JSON doubles it again.
         check(&with_texts(event, || "\"".repeat(MIB / 4)));
     }

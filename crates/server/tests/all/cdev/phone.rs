@@ -4,7 +4,7 @@ use roost_server::cdev::notify::project;
 use serde_json::{Map, Value};
 use testkit::events::examples;
 
-use super::{ABOUT, demo};
+use super::{SESSION, demo};
 
 const PTY_STATES: [&str; 5] = ["idle", "thinking", "permission", "question", "error"];
 
@@ -36,7 +36,7 @@ fn taken_for(params: &Map<String, Value>) -> &'static str {
 
 #[test]
 fn every_event_is_taken_for_what_it_is() {
-    for note in demo().iter().chain(&examples()).flat_map(|event| project(event, &ABOUT)) {
+    for note in demo().iter().chain(&examples()).flat_map(|event| project(event, &SESSION)) {
         let expected = match note.event {
             // Known, and without harm: each has a `pty_state` beside it.
             "claude_status" if ["idle", "error"].contains(&note.params["state"].as_str().unwrap()) => "pty_state",
@@ -54,7 +54,7 @@ fn every_event_is_taken_for_what_it_is() {
 #[test]
 fn a_state_that_is_misread_has_its_pty_state_beside_it() {
     for event in demo().iter().chain(&examples()) {
-        let notes = project(event, &ABOUT);
+        let notes = project(event, &SESSION);
         for status in notes.iter().filter(|note| note.event == "claude_status") {
             let pty = notes.iter().find(|note| note.event == "pty_state");
             assert!(pty.is_some(), "{status:?} alone");
@@ -64,7 +64,7 @@ fn a_state_that_is_misread_has_its_pty_state_beside_it() {
 
 #[test]
 fn every_option_of_a_permission_has_a_key_that_the_phone_knows() {
-    let notes: Vec<_> = demo().iter().flat_map(|event| project(event, &ABOUT)).collect();
+    let notes: Vec<_> = demo().iter().flat_map(|event| project(event, &SESSION)).collect();
     let asked = notes.iter().filter(|note| note.event == "pty_permission");
     let mut permissions = 0;
     for note in asked {

@@ -6,11 +6,12 @@ use jsonschema::Draft;
 use roost_model::event::NormalizedEvent;
 use roost_rpc::notification::EventName;
 use roost_rpc::{PROTOCOL_VERSION, openrpc};
-use roost_server::cdev::notify::{About, project};
+use roost_server::cdev::notify::{SessionContext, project};
 use serde_json::{Value, json};
 use testkit::events::examples;
 
-const ABOUT: About<'_> = About { workspace_id: Some("w1"), agent_type: "demo", cwd: "/home/ada/engine" };
+const SESSION: SessionContext<'_> =
+    SessionContext { workspace_id: Some("w1"), agent_type: "demo", cwd: "/home/ada/engine" };
 
 /// Sent by the server itself and not for an event of the log, except `batch`, which holds the log's own.
 const NOT_PROJECTED: [EventName; 17] = [
@@ -71,7 +72,7 @@ fn every_notification_has_the_fields_that_the_document_says_and_no_others() {
     };
     let validators: HashMap<_, _> = EventName::ALL.iter().map(|name| (name.name(), validator(name.name()))).collect();
     for event in events() {
-        for sent in project(&event, &ABOUT) {
+        for sent in project(&event, &SESSION) {
             let params = Value::Object(sent.params);
             let satisfied = validators[sent.event].validate(&params).map_err(|error| error.to_string());
             assert_eq!(satisfied, Ok(()), "{}: {params}", sent.event);
@@ -81,7 +82,7 @@ fn every_notification_has_the_fields_that_the_document_says_and_no_others() {
 
 #[test]
 fn every_event_of_the_table_is_sent() {
-    let sent: Vec<_> = events().iter().flat_map(|event| project(event, &ABOUT)).map(|sent| sent.event).collect();
+    let sent: Vec<_> = events().iter().flat_map(|event| project(event, &SESSION)).map(|sent| sent.event).collect();
     for name in EventName::ALL {
         assert_eq!(sent.contains(&name.name()), !NOT_PROJECTED.contains(name), "{}", name.name());
     }

@@ -13,7 +13,7 @@ pub(super) fn rows() -> Vec<Row> {
                 "status": "started", "session_id": "*", "task_id": "*", "mode": "new", "agent_type": "fake",
             }),
         )
-        .keeps("session", "/session_id")
+        .saves("session", "/session_id")
     };
     vec![
         gives("agent/status", json!({}), json!({ "state": "idle", "agent_type": "fake" })),
@@ -23,7 +23,7 @@ pub(super) fn rows() -> Vec<Row> {
         refuses("agent/run", json!({ "prompt": "x", "agent_type": "hal" }), "INVALID_PAYLOAD"),
         refuses("agent/run", json!({ "prompt": "x", "workspace_id": "nobody" }), "WORKSPACE_NOT_FOUND"),
         refuses("agent/run", json!({ "prompt": "x", "mode": "continue", "session_id": "no" }), "SESSION_NOT_FOUND"),
-        run("wait").tells("claude_status", json!({ "state": "running", "session_id": "$session" })),
+        run("wait").expects_event("claude_status", json!({ "state": "running", "session_id": "$session" })),
         gives("agent/status", json!({}), json!({ "state": "running", "session_id": "$session" })),
         refuses("agent/run", json!({ "prompt": "more" }), "CLAUDE_ALREADY_RUNNING"),
         gives("agent/stop", json!({}), json!({ "status": "stopped", "agent_type": "fake" })),
@@ -53,7 +53,10 @@ pub(super) fn rows() -> Vec<Row> {
             json!({ "tool_use_id": "one", "response": "approved" }),
             json!({ "status": "sent", "tool_use_id": "one" }),
         )
-        .tells("pty_permission_resolved", json!({ "tool_use_id": "one", "decision": "allow", "resolved_by": "*" })),
+        .expects_event(
+            "pty_permission_resolved",
+            json!({ "tool_use_id": "one", "decision": "allow", "resolved_by": "*" }),
+        ),
         refuses("agent/respond", json!({ "tool_use_id": "one", "response": "late" }), "INTERNAL_ERROR")
             .once("stream_read_complete"),
         run("ask two"),
@@ -64,7 +67,7 @@ pub(super) fn rows() -> Vec<Row> {
             json!({ "success": true }),
         )
         .once("pty_permission")
-        .tells("pty_permission_resolved", json!({ "tool_use_id": "two", "decision": "deny" })),
+        .expects_event("pty_permission_resolved", json!({ "tool_use_id": "two", "decision": "deny" })),
         refuses("permission/respond", json!({ "tool_use_id": "two", "decision": "allow" }), "INTERNAL_ERROR"),
         refuses("permission/respond", json!({ "tool_use_id": "two", "decision": "maybe" }), "INVALID_PAYLOAD"),
         run("wait").once("stream_read_complete"),

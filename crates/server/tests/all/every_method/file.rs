@@ -31,7 +31,7 @@ pub(super) fn rows() -> Vec<Row> {
 }
 
 fn reading(method: &'static str, of: Value) -> Vec<Row> {
-    let of = |more: Value| {
+    let target = |more: Value| {
         let mut params = of.clone();
         params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         params
@@ -39,7 +39,7 @@ fn reading(method: &'static str, of: Value) -> Vec<Row> {
     vec![
         gives(
             method,
-            of(json!({ "path": "notes.md" })),
+            target(json!({ "path": "notes.md" })),
             json!({
                 "path": "notes.md", "content": "# Größe\n", "encoding": "utf-8", "truncated": false, "size": 10,
                 "offset": 0, "media_type": "text/markdown", "is_sensitive": false,
@@ -47,21 +47,21 @@ fn reading(method: &'static str, of: Value) -> Vec<Row> {
         ),
         gives(
             method,
-            of(json!({ "path": "a.gif" })),
+            target(json!({ "path": "a.gif" })),
             json!({ "encoding": "base64", "content": "~R0lGODlh", "media_type": "image/gif", "truncated": false }),
         ),
         gives(
             method,
-            of(json!({ "path": "notes.md", "offset": 2 })),
+            target(json!({ "path": "notes.md", "offset": 2 })),
             json!({ "content": "Größe\n", "offset": 2, "truncated": false }),
         ),
-        gives(method, of(json!({ "path": ".env" })), json!({ "is_sensitive": true })),
-        refuses(method, of(json!({})), "INVALID_PAYLOAD"),
+        gives(method, target(json!({ "path": ".env" })), json!({ "is_sensitive": true })),
+        refuses(method, target(json!({})), "INVALID_PAYLOAD"),
         refuses(method, json!({ "path": "x", "workspace_id": "nobody" }), "WORKSPACE_NOT_FOUND"),
-        refuses(method, of(json!({ "path": "nothing" })), "FILE_NOT_FOUND"),
-        refuses(method, of(json!({ "path": "../secret" })), "PATH_TRAVERSAL"),
-        refuses(method, of(json!({ "path": "src" })), "FILE_READ_ERROR"),
-        refuses(method, of(json!({ "path": "big.gif", "max_size_kb": 1 })), "FILE_TOO_LARGE")
+        refuses(method, target(json!({ "path": "nothing" })), "FILE_NOT_FOUND"),
+        refuses(method, target(json!({ "path": "../secret" })), "PATH_TRAVERSAL"),
+        refuses(method, target(json!({ "path": "src" })), "FILE_READ_ERROR"),
+        refuses(method, target(json!({ "path": "big.gif", "max_size_kb": 1 })), "FILE_TOO_LARGE")
             .first(|terminal| terminal.write("big.gif", &format!("GIF89a\0{}", "x".repeat(2000)))),
     ]
 }

@@ -93,21 +93,21 @@ fn changing() -> Vec<Row> {
         refuses("git/diff", json!({ "path": "../secret" }), "PATH_TRAVERSAL"),
         refuses("git/diff", json!({ "path": "nowhere" }), "GIT_ERROR"),
         gives("git/stage", json!({ "paths": ["file", "new"] }), json!({ "success": true, "staged": ["file", "new"] }))
-            .tells("git_operation_completed", completed("stage")),
+            .expects_event("git_operation_completed", completed("stage")),
         refuses("git/stage", json!({ "paths": [] }), "GIT_ERROR"),
         refuses("git/stage", json!({ "paths": ["/etc/passwd"] }), "PATH_TRAVERSAL"),
         gives("git/diff", json!({ "path": "file", "staged": true }), json!({ "is_staged": true, "diff": "~+three" })),
         gives("git/unstage", json!({ "paths": ["new"] }), json!({ "success": true, "unstaged": ["new"] }))
-            .tells("git_operation_completed", completed("unstage")),
+            .expects_event("git_operation_completed", completed("unstage")),
         gives("git/discard", json!({ "paths": ["new"] }), json!({ "success": true, "discarded": ["new"] }))
-            .tells("git_operation_completed", completed("discard")),
+            .expects_event("git_operation_completed", completed("discard")),
         refuses("git/discard", json!({ "paths": ["new"] }), "GIT_ERROR"),
         gives(
             "git/commit",
             json!({ "message": "second\n\nwith words" }),
             json!({ "success": true, "sha": "*", "message": "second", "files_committed": 1, "pushed": false }),
         )
-        .keeps("sha", "/sha"),
+        .saves("sha", "/sha"),
         refuses("git/commit", json!({ "message": "nothing is staged" }), "GIT_ERROR"),
         refuses("git/commit", json!({ "message": " " }), "INVALID_PAYLOAD"),
         refuses("git/commit", json!({ "message": "x", "session_id": "no" }), "SESSION_NOT_FOUND"),
@@ -140,8 +140,8 @@ fn syncing() -> Vec<Row> {
                 "success": true, "commits_pushed": 1, "pushed": true, "upstream_set": true, "upstream": "origin/main",
             }),
         )
-        .tells("git_operation_progress", json!({ "operation": "push", "workspace_id": "$workspace" }))
-        .tells("git_operation_completed", json!({ "operation": "push", "commits_pushed": 1 })),
+        .expects_event("git_operation_progress", json!({ "operation": "push", "workspace_id": "$workspace" }))
+        .expects_event("git_operation_completed", json!({ "operation": "push", "commits_pushed": 1 })),
         refuses("git/push", json!({ "remote": "nobody" }), "GIT_ERROR"),
         refuses("git/push", json!({ "remote": "--upload-pack=x" }), "INVALID_PAYLOAD"),
         gives(
@@ -170,7 +170,7 @@ fn branching() -> Vec<Row> {
             json!({ "branch": "topic", "create": true }),
             json!({ "success": true, "branch": "topic", "from_branch": "main", "message": "Switched to topic" }),
         )
-        .tells("git_branch_changed", json!({ "from_branch": "main", "to_branch": "topic", "cursor": "*" })),
+        .expects_event("git_branch_changed", json!({ "from_branch": "main", "to_branch": "topic", "cursor": "*" })),
         refuses("git/checkout", json!({ "branch": "nowhere" }), "GIT_ERROR"),
         refuses("git/checkout", json!({ "branch": "-b" }), "INVALID_PAYLOAD"),
         gives(
@@ -261,7 +261,7 @@ fn merging() -> Vec<Row> {
             json!({ "branch": "theirs", "message": "both" }),
             json!({ "success": false, "has_conflicts": true, "conflicted_files": ["file"] }),
         )
-        .tells(
+        .expects_event(
             "git_operation_completed",
             json!({ "operation": "merge", "success": false, "conflicted_files": ["file"] }),
         ),
@@ -299,27 +299,27 @@ fn remotes() -> Vec<Row> {
 }
 
 fn beginning() -> Vec<Row> {
-    let of = || json!({ "workspace_id": "$plain" });
+    let target = || json!({ "workspace_id": "$plain" });
     vec![
         gives("workspace/add", json!({ "path": "$home/plain", "create_if_missing": true }), json!({}))
-            .keeps("plain", "/id"),
-        gives("git/state", of(), json!({ "is_git_repo": false, "state": "no_git", "remotes": [] })),
-        refuses("git/status", of(), "NOT_A_GIT_REPO"),
-        refuses("git/diff", of(), "NOT_A_GIT_REPO"),
+            .saves("plain", "/id"),
+        gives("git/state", target(), json!({ "is_git_repo": false, "state": "no_git", "remotes": [] })),
+        refuses("git/status", target(), "NOT_A_GIT_REPO"),
+        refuses("git/diff", target(), "NOT_A_GIT_REPO"),
         refuses("git/stage", json!({ "workspace_id": "$plain", "paths": ["x"] }), "NOT_A_GIT_REPO"),
         gives(
             "git/init",
             json!({ "workspace_id": "$plain", "initial_branch": "trunk" }),
             json!({ "success": true, "message": "*", "branch": "trunk" }),
         ),
-        refuses("git/init", of(), "GIT_ERROR"),
-        gives("git/state", of(), json!({ "is_git_repo": true, "has_commits": false, "state": "git_initialized" })),
-        gives("workspace/get", of(), json!({ "is_git_repo": true, "git_state": "git_init" })),
+        refuses("git/init", target(), "GIT_ERROR"),
+        gives("git/state", target(), json!({ "is_git_repo": true, "has_commits": false, "state": "git_initialized" })),
+        gives("workspace/get", target(), json!({ "is_git_repo": true, "git_state": "git_init" })),
     ]
 }
 
 pub(super) fn worktree_rows() -> Vec<Row> {
-    let of = || json!({ "name": "$name" });
+    let target = || json!({ "name": "$name" });
     vec![
         gives(
             "workspace/worktree/list",
@@ -350,16 +350,16 @@ pub(super) fn worktree_rows() -> Vec<Row> {
             json!({ "workspace_id": "$workspace", "worktree": true }),
             json!({ "outcome": "started", "project_path": "~$repo/.roost/worktrees/" }),
         )
-        .keeps("session", "/session_id"),
+        .saves("session", "/session_id"),
         gives(
             "workspace/worktree/list",
             json!({}),
             json!({ "count": 2, "worktrees": [{}, { "session_id": "$session", "base": "*" }] }),
         )
-        .keeps("name", "/worktrees/1/name"),
+        .saves("name", "/worktrees/1/name"),
         gives(
             "workspace/worktree/diff",
-            of(),
+            target(),
             json!({ "diffs": [{ "path": "by-agent", "diff": "~+work", "is_new": true }] }),
         )
         .first(|terminal| {
@@ -368,14 +368,14 @@ pub(super) fn worktree_rows() -> Vec<Row> {
             std::fs::write(format!("{folder}/by-agent"), "work\n").unwrap();
         }),
         refuses("workspace/worktree/diff", json!({ "name": "nobody" }), "GIT_ERROR"),
-        refuses("workspace/worktree/merge", of(), "GIT_ERROR"),
+        refuses("workspace/worktree/merge", target(), "GIT_ERROR"),
         gives(
             "workspace/worktree/merge",
             json!({ "name": "$name", "message": "agent's work" }),
             json!({ "success": true, "has_conflicts": false, "conflicted_files": [], "commit_sha": "*" }),
         ),
         gives("file/get", json!({ "path": "by-agent" }), json!({ "content": "work\n" })),
-        gives("workspace/worktree/discard", of(), json!({ "success": true, "message": "~$name" })),
-        refuses("workspace/worktree/discard", of(), "GIT_ERROR"),
+        gives("workspace/worktree/discard", target(), json!({ "success": true, "message": "~$name" })),
+        refuses("workspace/worktree/discard", target(), "GIT_ERROR"),
     ]
 }

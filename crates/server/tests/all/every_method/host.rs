@@ -25,7 +25,7 @@ pub(super) fn rows() -> Vec<Row> {
                 ],
             }),
         )
-        .keeps("device", "/devices/0/device_id"),
+        .saves("device", "/devices/0/device_id"),
         gives(
             "daemon/status",
             json!({}),

@@ -24,7 +24,7 @@ use row::Row;
 use serde_json::Value;
 use world::World;
 
-/// A table.
+/// Makes the rows of one area.
 type Rows = fn() -> Vec<Row>;
 
 /// The tables, by area.
@@ -38,9 +38,9 @@ const AREAS: &[(&str, Rows)] = &[
     ("worktree", git::worktree_rows),
     ("repository", repository::rows),
     ("host", host::rows),
-    ("routes of agents", routes::of_agents),
-    ("routes of git", routes::of_git),
-    ("routes of files", routes::of_files),
+    ("routes of agents", routes::agent_routes),
+    ("routes of git", routes::git_routes),
+    ("routes of files", routes::file_routes),
 ];
 
 /// Walks the table of an area on a server of its own; tells every row that does not hold.

@@ -125,15 +125,18 @@ fn searching() -> Vec<Row> {
         refuses("repository/search", json!({ "query": "x", "mode": "magic" }), "INVALID_PAYLOAD"),
         refuses("repository/search", json!({ "query": "x", "workspace_id": "nobody" }), "WORKSPACE_NOT_FOUND"),
         gives("repository/search/start", json!({ "query": "" }), json!({ "search_id": "*", "status": "started" }))
-            .keeps("search", "/search_id")
-            .tells("search_results", json!({ "search_id": "$search", "query": "", "total": 6 })),
+            .saves("search", "/search_id")
+            .expects_event("search_results", json!({ "search_id": "$search", "query": "", "total": 6 })),
         refuses("repository/search/start", json!({}), "INVALID_PAYLOAD"),
         gives(
             "repository/search/update",
             json!({ "search_id": "$search", "query": "lib" }),
             json!({ "success": true }),
         )
-        .tells("search_results", json!({ "query": "lib", "total": 1, "results": [{ "path": "src/inner/lib.rs" }] })),
+        .expects_event(
+            "search_results",
+            json!({ "query": "lib", "total": 1, "results": [{ "path": "src/inner/lib.rs" }] }),
+        ),
         gives("repository/search/cancel", json!({ "search_id": "$search" }), json!({ "success": true })),
         refuses("repository/search/update", json!({ "search_id": "$search", "query": "x" }), "INVALID_PAYLOAD"),
         gives(
@@ -151,9 +154,9 @@ fn searching() -> Vec<Row> {
             json!({ "pattern": "^fn", "regex": true, "stream": true }),
             json!({ "status": "started", "files": [] }),
         )
-        .keeps("grep", "/grep_id")
-        .tells("grep_results", json!({ "grep_id": "$grep", "files": [{ "path": "src/main.rs" }] }))
-        .tells("grep_completed", json!({ "grep_id": "$grep", "total_matches": 1, "cancelled": false })),
+        .saves("grep", "/grep_id")
+        .expects_event("grep_results", json!({ "grep_id": "$grep", "files": [{ "path": "src/main.rs" }] }))
+        .expects_event("grep_completed", json!({ "grep_id": "$grep", "total_matches": 1, "cancelled": false })),
         gives("repository/grep/cancel", json!({ "grep_id": "$grep" }), json!({ "success": true })),
     ]
 }

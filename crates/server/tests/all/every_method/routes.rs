@@ -13,8 +13,8 @@ macro_rules! both {
     };
 }
 
-pub(super) fn of_agents() -> Vec<Row> {
-    let of = || json!({ "session_id": "$session" });
+pub(super) fn agent_routes() -> Vec<Row> {
+    let target = || json!({ "session_id": "$session" });
     let rows = |at: usize| {
         vec![
             gives(both!("GET", "status")[at], json!({}), json!({ "state": "idle", "agent_type": "fake" })),
@@ -24,22 +24,23 @@ pub(super) fn of_agents() -> Vec<Row> {
                 json!({ "prompt": "wait", "mode": "new" }),
                 json!({ "status": "started", "prompt": "wait", "mode": "new", "session_id": "*" }),
             )
-            .keeps("session", "/session_id")
-            .tells("claude_status", json!({ "state": "running" })),
+            .saves("session", "/session_id")
+            .expects_event("claude_status", json!({ "state": "running" })),
             refuses(both!("POST", "run")[at], json!({ "prompt": "more" }), "CLAUDE_ALREADY_RUNNING"),
             refuses(both!("POST", "run")[at], json!({}), "INVALID_PAYLOAD"),
             gives(both!("POST", "stop")[at], json!({}), json!({ "status": "stopped" })),
-            gives(both!("POST", "run")[at], json!({ "prompt": "ask one" }), json!({})).keeps("session", "/session_id"),
-            gives("session/watch", of(), json!({})),
+            gives(both!("POST", "run")[at], json!({ "prompt": "ask one" }), json!({})).saves("session", "/session_id"),
+            gives("session/watch", target(), json!({})),
             gives(
                 both!("POST", "respond")[at],
                 json!({ "tool_use_id": "one", "response": "approved", "is_error": false }),
                 json!({ "status": "sent", "tool_use_id": "one" }),
             )
             .once("pty_permission")
-            .tells("stream_read_complete", json!({ "session_id": "$session" })),
-            gives(both!("POST", "run")[at], json!({ "prompt": "hello" }), json!({})).keeps("session", "/session_id"),
-            gives("session/watch", of(), json!({})).tells("stream_read_complete", json!({ "session_id": "$session" })),
+            .expects_event("stream_read_complete", json!({ "session_id": "$session" })),
+            gives(both!("POST", "run")[at], json!({ "prompt": "hello" }), json!({})).saves("session", "/session_id"),
+            gives("session/watch", target(), json!({}))
+                .expects_event("stream_read_complete", json!({ "session_id": "$session" })),
             gives(both!("POST", "input")[at], json!({ "input": "escape" }), json!({ "status": "sent" })),
             gives(
                 both!("GET", "sessions")[at],
@@ -57,10 +58,10 @@ pub(super) fn of_agents() -> Vec<Row> {
             refuses(both!("GET", "sessions/messages")[at], json!({ "session_id": "../x" }), "SESSION_NOT_FOUND"),
             gives(
                 both!("GET", "sessions/elements")[at],
-                of(),
+                target(),
                 json!({ "elements": [{ "type": "user_input" }, { "type": "assistant_text" }] }),
             ),
-            gives(both!("DELETE", "sessions")[at], of(), json!({ "message": "Session deleted", "deleted": 1 })),
+            gives(both!("DELETE", "sessions")[at], target(), json!({ "message": "Session deleted", "deleted": 1 })),
             gives(
                 both!("DELETE", "sessions")[at],
                 json!({}),
@@ -71,7 +72,7 @@ pub(super) fn of_agents() -> Vec<Row> {
     [0, 1].into_iter().flat_map(rows).collect()
 }
 
-pub(super) fn of_files() -> Vec<Row> {
+pub(super) fn file_routes() -> Vec<Row> {
     vec![
         gives("GET /api/status", json!({}), json!({ "repo_path": "$repo", "connected_clients": 2 })).first(some_files),
         gives("GET /api/file", json!({ "path": "notes.md" }), json!({ "content": "# Größe\n", "encoding": "utf-8" })),
@@ -107,7 +108,7 @@ fn change(terminal: &Terminal) {
     terminal.write("new", "x\n");
 }
 
-pub(super) fn of_git() -> Vec<Row> {
+pub(super) fn git_routes() -> Vec<Row> {
     let mut rows = changing();
     rows.extend(syncing());
     rows.extend(beside());
@@ -133,7 +134,7 @@ fn changing() -> Vec<Row> {
         .shaped(),
         gives("POST /api/git/stage", json!({ "paths": ["file", "new"] }), done(json!({ "staged": ["file", "new"] }))),
         gives("POST /api/git/unstage", json!({ "paths": ["new"] }), done(json!({ "unstaged": ["new"] })))
-            .tells("git_operation_completed", json!({ "operation": "unstage", "success": true })),
+            .expects_event("git_operation_completed", json!({ "operation": "unstage", "success": true })),
         gives("POST /api/git/discard", json!({ "paths": ["new"] }), done(json!({ "discarded": ["new"] }))),
         gives("POST /api/git/commit", json!({ "message": "second" }), done(json!({ "files_committed": 1 }))),
         refuses("POST /api/git/commit", json!({ "message": "nothing" }), "GIT_ERROR"),
@@ -184,20 +185,20 @@ fn syncing() -> Vec<Row> {
 fn beside() -> Vec<Row> {
     let session = || gives("session/start", json!({ "workspace_id": "$workspace", "worktree": true }), json!({}));
     let listed = || {
-        gives("GET /api/workspace/worktree/list", json!({}), json!({ "count": 2 })).keeps("name", "/worktrees/1/name")
+        gives("GET /api/workspace/worktree/list", json!({}), json!({ "count": 2 })).saves("name", "/worktrees/1/name")
     };
-    let of = || json!({ "name": "$name" });
+    let target = || json!({ "name": "$name" });
     vec![
         gives("POST /api/workspace/worktree/add", json!({ "name": "aside" }), json!({ "success": true })),
         gives("POST /api/workspace/worktree/remove", json!({ "name": "aside" }), json!({ "success": true })),
         session(),
         listed(),
-        gives("GET /api/workspace/worktree/diff", of(), json!({ "diffs": [] })),
-        gives("POST /api/workspace/worktree/merge", of(), json!({ "success": true })),
-        gives("POST /api/workspace/worktree/discard", of(), json!({ "success": true })),
-        refuses("POST /api/workspace/worktree/discard", of(), "GIT_ERROR"),
+        gives("GET /api/workspace/worktree/diff", target(), json!({ "diffs": [] })),
+        gives("POST /api/workspace/worktree/merge", target(), json!({ "success": true })),
+        gives("POST /api/workspace/worktree/discard", target(), json!({ "success": true })),
+        refuses("POST /api/workspace/worktree/discard", target(), "GIT_ERROR"),
         gives("workspace/add", json!({ "path": "$home/plain", "create_if_missing": true }), json!({}))
-            .keeps("plain", "/id"),
+            .saves("plain", "/id"),
         refuses("GET /api/git/status", json!({ "workspace_id": "$plain" }), "NOT_A_GIT_REPO"),
         gives("POST /api/git/init", json!({ "workspace_id": "$plain" }), json!({ "success": true, "branch": "main" })),
     ]

@@ -6,27 +6,27 @@ use serde_json::{Value, json};
 
 use crate::terminal::Terminal;
 
-/// What earlier rows kept.
-pub(super) type Kept = BTreeMap<&'static str, Value>;
+/// Values that earlier rows saved from their answers, by name.
+pub(super) type Variables = BTreeMap<&'static str, Value>;
 
 /// One call, and what comes of it.
 pub(super) struct Row {
     /// A method, or the verb and the path of a route.
     pub(super) call: &'static str,
     pub(super) params: Value,
-    /// What somebody does at the terminal before.
+    /// What is done at the terminal before the call.
     pub(super) first: Option<fn(&Terminal)>,
-    /// The event that comes before.
+    /// The event that the row waits for before its call.
     pub(super) once: Option<&'static str>,
-    pub(super) comes: Comes,
-    /// What comes of it in events besides, in this order.
-    pub(super) tells: Vec<(&'static str, Value)>,
-    /// The names of what is kept of the answer, by where it is.
-    pub(super) keeps: Vec<(&'static str, &'static str)>,
+    pub(super) outcome: Outcome,
+    /// The events that are expected besides, in this order.
+    pub(super) expects_event: Vec<(&'static str, Value)>,
+    /// The variables that are saved from the answer, each with a JSON pointer.
+    pub(super) saves: Vec<(&'static str, &'static str)>,
 }
 
-/// What comes of a call.
-pub(super) enum Comes {
+/// The expected outcome of a call.
+pub(super) enum Outcome {
     /// An answer that holds this.
     Answer(Value),
     /// An answer that holds this, in a form of the route's own.
@@ -37,12 +37,20 @@ pub(super) enum Comes {
 
 /// A call that is answered with this.
 pub(super) fn gives(call: &'static str, params: Value, answer: Value) -> Row {
-    Row { call, params, first: None, once: None, comes: Comes::Answer(answer), tells: Vec::new(), keeps: Vec::new() }
+    Row {
+        call,
+        params,
+        first: None,
+        once: None,
+        outcome: Outcome::Answer(answer),
+        expects_event: Vec::new(),
+        saves: Vec::new(),
+    }
 }
 
 /// A call that is refused with this word.
 pub(super) fn refuses(call: &'static str, params: Value, word: &'static str) -> Row {
-    Row { comes: Comes::Refusal(word), ..gives(call, params, json!({})) }
+    Row { outcome: Outcome::Refusal(word), ..gives(call, params, json!({})) }
 }
 
 impl Row {
@@ -56,42 +64,42 @@ impl Row {
         Self { once: Some(event), ..self }
     }
 
-    /// This event comes of it.
-    pub(super) fn tells(mut self, event: &'static str, params: Value) -> Self {
-        self.tells.push((event, params));
+    /// Expects this event.
+    pub(super) fn expects_event(mut self, event: &'static str, params: Value) -> Self {
+        self.expects_event.push((event, params));
         self
     }
 
-    /// What is at this place of the answer is kept under this name.
-    pub(super) fn keeps(mut self, name: &'static str, place: &'static str) -> Self {
-        self.keeps.push((name, place));
+    /// Saves what is at this JSON pointer of the answer under this name.
+    pub(super) fn saves(mut self, name: &'static str, place: &'static str) -> Self {
+        self.saves.push((name, place));
         self
     }
 
     /// The route answers in a form of its own.
     pub(super) fn shaped(mut self) -> Self {
-        if let Comes::Answer(answer) = self.comes {
-            self.comes = Comes::Shaped(answer);
+        if let Outcome::Answer(answer) = self.outcome {
+            self.outcome = Outcome::Shaped(answer);
         }
         self
     }
 }
 
-/// The same with what was kept in place of its names.
-pub(super) fn filled(value: &Value, kept: &Kept) -> Value {
+/// The value with its variables replaced.
+pub(super) fn filled(value: &Value, variables: &Variables) -> Value {
     match value {
         Value::String(text) => {
-            if let Some(whole) = text.strip_prefix('$').and_then(|name| kept.get(name)) {
+            if let Some(whole) = text.strip_prefix('$').and_then(|name| variables.get(name)) {
                 return whole.clone();
             }
             let mut text = text.clone();
-            for (name, value) in kept.iter().rev() {
+            for (name, value) in variables.iter().rev() {
                 text = text.replace(&format!("${name}"), value.as_str().unwrap_or_default());
             }
             json!(text)
         }
-        Value::Array(items) => items.iter().map(|item| filled(item, kept)).collect(),
-        Value::Object(fields) => fields.iter().map(|(name, field)| (name.clone(), filled(field, kept))).collect(),
+        Value::Array(items) => items.iter().map(|item| filled(item, variables)).collect(),
+        Value::Object(fields) => fields.iter().map(|(name, field)| (name.clone(), filled(field, variables))).collect(),
         other => other.clone(),
     }
 }
@@ -117,8 +125,8 @@ pub(super) fn holds(found: &Value, expected: &Value, at: &str) -> Result<(), Str
 
 #[test]
 fn a_row_is_held_against_what_was_found() {
-    let kept = Kept::from([("id", json!("7")), ("home", json!("/h"))]);
-    assert_eq!(filled(&json!({ "a": ["$id", "$home/x"] }), &kept), json!({ "a": ["7", "/h/x"] }));
+    let variables = Variables::from([("id", json!("7")), ("home", json!("/h"))]);
+    assert_eq!(filled(&json!({ "a": ["$id", "$home/x"] }), &variables), json!({ "a": ["7", "/h/x"] }));
     let found = json!({ "a": [{ "b": 1, "c": "long text" }], "d": {} });
     for (expected, fits) in [
         (json!({}), true),

@@ -17,7 +17,7 @@ fn session() -> Value {
     json!({ "session_id": "$session" })
 }
 
-fn of_workspace() -> Value {
+fn in_workspace() -> Value {
     json!({ "session_id": "$session", "workspace_id": "$workspace" })
 }
 
@@ -43,7 +43,7 @@ fn steering() -> Vec<Row> {
                 "source": "managed", "agent_type": "fake", "has_pending_permission": false, "project_path": "$repo",
             }),
         )
-        .keeps("session", "/session_id"),
+        .saves("session", "/session_id"),
         gives(
             "session/start",
             json!({ "workspace_id": "$workspace", "resume_session_id": "$session" }),
@@ -65,8 +65,8 @@ fn steering() -> Vec<Row> {
                 "auto_created": false, "delivery": "started", "task_id": "*",
             }),
         )
-        .tells("claude_message", json!({ "session_id": "$session", "agent_type": "fake", "uuid": "*" }))
-        .tells("stream_read_complete", json!({ "session_id": "$session" })),
+        .expects_event("claude_message", json!({ "session_id": "$session", "agent_type": "fake", "uuid": "*" }))
+        .expects_event("stream_read_complete", json!({ "session_id": "$session" })),
         refuses("session/send", json!({ "session_id": "$session" }), "INVALID_PAYLOAD"),
         refuses("session/send", json!({ "session_id": "no", "prompt": "x" }), "SESSION_NOT_FOUND"),
     ]
@@ -105,7 +105,7 @@ fn reading() -> Vec<Row> {
             json!({ "total": 2, "has_more": true, "messages": [{ "type": "assistant" }] }),
         ),
         refuses("session/messages", json!({ "session_id": "no" }), "SESSION_NOT_FOUND"),
-        gives("workspace/session/messages", of_workspace(), messages),
+        gives("workspace/session/messages", in_workspace(), messages),
         refuses(
             "workspace/session/messages",
             json!({ "session_id": "$session", "workspace_id": "nobody" }),
@@ -126,12 +126,12 @@ fn reading() -> Vec<Row> {
         refuses("session/elements", json!({ "session_id": "no" }), "SESSION_NOT_FOUND"),
         gives(
             "workspace/session/watch",
-            of_workspace(),
+            in_workspace(),
             json!({ "status": "watching", "watching": true, "session_id": "$session", "workspace_id": "$workspace" }),
         ),
         gives(
             "client/session/focus",
-            of_workspace(),
+            in_workspace(),
             json!({
                 "success": true, "workspace_id": "$workspace", "session_id": "$session", "viewer_count": 1,
                 "other_viewers": [],
@@ -144,7 +144,7 @@ fn reading() -> Vec<Row> {
         ),
         gives(
             "workspace/session/activate",
-            of_workspace(),
+            in_workspace(),
             json!({ "success": true, "workspace_id": "$workspace", "session_id": "$session", "message": "*" }),
         ),
     ]
@@ -168,9 +168,9 @@ fn asking() -> Vec<Row> {
             json!({ "session_id": "$session", "type": "permission", "response": "yes" }),
             json!({ "status": "responded", "agent_type": "fake" }),
         )
-        .tells("pty_permission_resolved", json!({ "decision": "allow" }))
-        .tells("stream_read_complete", json!({}))
-        .tells("stream_read_complete", json!({})),
+        .expects_event("pty_permission_resolved", json!({ "decision": "allow" }))
+        .expects_event("stream_read_complete", json!({}))
+        .expects_event("stream_read_complete", json!({})),
         refuses(
             "session/respond",
             json!({ "session_id": "$session", "type": "permission", "response": "yes" }),
@@ -183,14 +183,14 @@ fn asking() -> Vec<Row> {
             json!({ "status": "responded" }),
         )
         .once("claude_waiting")
-        .tells("stream_read_complete", json!({})),
+        .expects_event("stream_read_complete", json!({})),
         send("wait", "started"),
         gives(
             "session/input",
             json!({ "session_id": "$session", "key": "escape" }),
             json!({ "status": "sent", "key": "escape", "agent_type": "fake" }),
         )
-        .tells("pty_state", json!({ "state": "idle" })),
+        .expects_event("pty_state", json!({ "state": "idle" })),
         refuses("session/input", session(), "INVALID_PAYLOAD"),
     ]
 }
@@ -208,8 +208,8 @@ fn following() -> Vec<Row> {
             json!({ "format": "normalized", "after": "beginning", "sessions": ["$session"] }),
             json!({ "format": "normalized", "cursor": "*" }),
         )
-        .keeps("cursor", "/cursor")
-        .tells("batch", json!({ "cursor": "*" })),
+        .saves("cursor", "/cursor")
+        .expects_event("batch", json!({ "cursor": "*" })),
         refuses("events/subscribe", json!({ "after": "nonsense" }), "INVALID_PAYLOAD"),
         refuses("events/subscribe", json!({ "workspaces": ["nobody"] }), "WORKSPACE_NOT_FOUND"),
         gives("events/unsubscribe", json!({ "format": "normalized" }), json!({ "success": true })),
@@ -221,12 +221,12 @@ fn following() -> Vec<Row> {
         ),
         refuses("events/ack", json!({ "name": "archive", "cursor": "nonsense" }), "INVALID_PAYLOAD"),
         gives("session/start", json!({ "workspace_id": "$workspace", "mode": "new" }), json!({ "outcome": "started" }))
-            .keeps("long", "/session_id"),
+            .saves("long", "/session_id"),
         gives("session/watch", json!({ "session_id": "$long" }), json!({ "watching": true })),
         gives("session/send", json!({ "session_id": "$long", "prompt": "long" }), json!({ "delivery": "started" }))
-            .tells("stream_read_complete", json!({ "session_id": "$long" })),
+            .expects_event("stream_read_complete", json!({ "session_id": "$long" })),
         gives("log/read", json!({ "session_id": "$long", "after_seq": 4, "limit": 1 }), json!({ "last_seq": 5 }))
-            .keeps("artifact", "/events/0/payload/content/0/artifact_id"),
+            .saves("artifact", "/events/0/payload/content/0/artifact_id"),
         gives(
             "artifact/read",
             json!({ "artifact_id": "$artifact", "length": 100 }),
@@ -249,7 +249,7 @@ fn forgetting() -> Vec<Row> {
             json!({ "status": "unwatched", "watching": false }),
         ),
         gives("session/stop", session(), json!({ "success": true, "message": "*", "agent_type": "fake" }))
-            .tells("session_stopped", json!({ "session_id": "$session", "workspace_id": "$workspace" })),
+            .expects_event("session_stopped", json!({ "session_id": "$session", "workspace_id": "$workspace" })),
         refuses("session/stop", json!({ "session_id": "no" }), "SESSION_NOT_FOUND"),
         gives(
             "session/fork",
@@ -259,7 +259,7 @@ fn forgetting() -> Vec<Row> {
                 "source": "managed", "agent_type": "fake", "project_path": "$repo",
             }),
         )
-        .keeps("fork", "/session_id"),
+        .saves("fork", "/session_id"),
         refuses("session/fork", json!({ "session_id": "no" }), "SESSION_NOT_FOUND"),
         gives(
             "session/messages",
@@ -269,7 +269,7 @@ fn forgetting() -> Vec<Row> {
         gives("session/delete", json!({ "session_id": "$fork" }), json!({ "deleted": 1, "session_id": "$fork" })),
         gives(
             "workspace/session/delete",
-            of_workspace(),
+            in_workspace(),
             json!({ "status": "deleted", "deleted": 1, "session_id": "$session", "workspace_id": "$workspace" }),
         ),
         gives("session/list", json!({}), json!({ "total": 1, "sessions": [{ "session_id": "$long" }] })),

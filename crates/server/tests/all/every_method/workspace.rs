@@ -14,11 +14,11 @@ pub(super) fn rows() -> Vec<Row> {
         "session_count": 0, "active_session_count": 0, "has_active_session": false, "active_session_id": "", "is_git_repo": true,
         "git_state": "synced", "git": git,
     });
-    let of = || json!({ "workspace_id": "$workspace" });
+    let target = || json!({ "workspace_id": "$workspace" });
     let nobody = || json!({ "workspace_id": "nobody" });
     let mut rows = vec![
         gives("workspace/list", json!({ "include_git": true }), json!({ "workspaces": [workspace] })),
-        gives("workspace/get", of(), workspace),
+        gives("workspace/get", target(), workspace),
         refuses("workspace/get", nobody(), "WORKSPACE_NOT_FOUND"),
         gives(
             "workspace/add",
@@ -28,7 +28,7 @@ pub(super) fn rows() -> Vec<Row> {
                 "git_state": "no_git", "git": { "initialized": false, "has_remotes": false },
             }),
         )
-        .keeps("more", "/id"),
+        .saves("more", "/id"),
         refuses("workspace/add", json!({ "path": "$home/more" }), "INTERNAL_ERROR"),
         refuses("workspace/add", json!({ "path": "$repo/inside", "create_if_missing": true }), "INTERNAL_ERROR"),
         refuses("workspace/add", json!({ "path": "relative" }), "INVALID_PAYLOAD"),
@@ -41,7 +41,7 @@ pub(super) fn rows() -> Vec<Row> {
         refuses("workspace/update", nobody(), "WORKSPACE_NOT_FOUND"),
         gives(
             "workspace/status",
-            of(),
+            target(),
             json!({
                 "workspace_id": "$workspace", "workspace_name": "repo", "path": "$repo", "git_tracker_state": "healthy",
                 "git_repo_name": "repo", "is_git_repo": true, "git_last_error": "", "is_being_watched": false,
@@ -61,7 +61,10 @@ pub(super) fn rows() -> Vec<Row> {
                 "scanned_paths": "*", "skipped_paths": "*", "elapsed_ms": "*", "cancelled": false,
             }),
         )
-        .tells("workspace_discover_progress", json!({ "paths": ["$repo"], "scanned_paths": 0, "found_count": "*" })),
+        .expects_event(
+            "workspace_discover_progress",
+            json!({ "paths": ["$repo"], "scanned_paths": 0, "found_count": "*" }),
+        ),
         gives("workspace/discover/cancel", json!({ "discover_id": "over" }), json!({ "success": true })),
         refuses("workspace/discover/cancel", json!({}), "INVALID_PAYLOAD"),
         gives("workspace/discover", json!({ "paths": ["$repo"] }), json!({ "count": 1, "cached": true })),
@@ -72,22 +75,22 @@ pub(super) fn rows() -> Vec<Row> {
     rows.extend(following());
     rows.extend([
         gives("workspace/remove", json!({ "workspace_id": "$more" }), json!({ "success": true, "message": "~Most" }))
-            .tells("workspace_removed", json!({ "id": "$more", "name": "Most", "path": "$home/more" })),
+            .expects_event("workspace_removed", json!({ "id": "$more", "name": "Most", "path": "$home/more" })),
         refuses("workspace/remove", json!({ "workspace_id": "$more" }), "WORKSPACE_NOT_FOUND"),
     ]);
     rows
 }
 
 fn following() -> Vec<Row> {
-    let of = || json!({ "workspace_id": "$workspace" });
+    let target = || json!({ "workspace_id": "$workspace" });
     vec![
         gives("workspace/subscriptions", json!({}), json!({ "workspaces": [], "is_filtering": false, "count": 0 })),
         gives(
             "workspace/subscribe",
-            of(),
+            target(),
             json!({ "success": true, "workspace_id": "$workspace", "subscribed": ["$workspace"] }),
         )
-        .tells("git_status_changed", json!({ "branch": "main", "workspace_id": "$workspace" })),
+        .expects_event("git_status_changed", json!({ "branch": "main", "workspace_id": "$workspace" })),
         refuses("workspace/subscribe", json!({ "workspace_id": "nobody" }), "WORKSPACE_NOT_FOUND"),
         gives(
             "workspace/subscriptions",
@@ -95,14 +98,14 @@ fn following() -> Vec<Row> {
             json!({ "workspaces": ["$workspace"], "is_filtering": true, "count": 1 }),
         )
         .first(|terminal| terminal.write("file", "changed\n"))
-        .tells("file_changed", json!({ "path": "file", "change": "modified", "size": 8 }))
-        .tells("git_diff", json!({ "file": "file", "diff": "~+changed" })),
+        .expects_event("file_changed", json!({ "path": "file", "change": "modified", "size": 8 }))
+        .expects_event("git_diff", json!({ "file": "file", "diff": "~+changed" })),
         gives(
             "workspace/unsubscribe",
-            of(),
+            target(),
             json!({ "success": true, "workspace_id": "$workspace", "subscribed": [] }),
         ),
         gives("workspace/subscribeAll", json!({}), json!({ "success": true, "is_filtering": false }))
-            .tells("git_status_changed", json!({ "workspace_id": "$workspace", "unstaged_count": 1 })),
+            .expects_event("git_status_changed", json!({ "workspace_id": "$workspace", "unstaged_count": 1 })),
     ]
 }

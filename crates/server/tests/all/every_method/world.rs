@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use testkit::DEADLINE;
 use tokio::task::JoinSet;
 
-use super::row::{Comes, Kept, Row, filled, holds};
+use super::row::{Outcome, Row, Variables, filled, holds};
 use crate::kit::{Client, Door};
 use crate::player::play;
 use crate::stage::unlimited;
@@ -25,13 +25,13 @@ const USUAL: [FaultCode; 5] = [
 pub(super) struct World {
     door: Door,
     terminal: Terminal,
-    /// A paired device.
+    /// The connection of a paired device.
     client: Client,
-    /// Somebody at the machine.
+    /// The connection of the user at the machine.
     local: Client,
     token: String,
     document: Value,
-    kept: Kept,
+    variables: Variables,
     _agents: JoinSet<()>,
 }
 
@@ -40,7 +40,7 @@ impl World {
         let mut door = Door::open_with(unlimited).await;
         let agents = play(&mut door);
         let terminal = Terminal::open(&door).with_remote();
-        let kept = Kept::from([
+        let variables = Variables::from([
             ("workspace", json!(door.workspace().await)),
             ("repo", json!(terminal.folder)),
             ("home", json!(terminal.folder.parent())),
@@ -48,7 +48,7 @@ impl World {
         ]);
         let (client, local, token) = (door.client().await, door.local().await, door.token().await);
         let document = openrpc::document(PROTOCOL_VERSION);
-        Self { door, terminal, client, local, token, document, kept, _agents: agents }
+        Self { door, terminal, client, local, token, document, variables, _agents: agents }
     }
 
     /// Walks one row; why it does not hold.
@@ -59,30 +59,30 @@ impl World {
         if let Some(event) = row.once {
             self.client.event(event).await;
         }
-        let params = filled(&row.params, &self.kept);
+        let params = filled(&row.params, &self.variables);
         let (method, outcome) = match row.call.split_once(' ') {
             Some((verb, path)) => self.route(verb, path, &params).await,
             None => self.call(row.call, params).await,
         };
-        match (&row.comes, outcome) {
-            (Comes::Refusal(word), Err(fault)) => {
+        match (&row.outcome, outcome) {
+            (Outcome::Refusal(word), Err(fault)) => {
                 self.promised(method, &fault)?;
                 holds(&fault["data"]["code"], &json!(word), "the error").map_err(|why| format!("{why}: {fault}"))?;
             }
-            (Comes::Answer(expected) | Comes::Shaped(expected), Ok(answer)) => {
-                if let Comes::Answer(_) = row.comes {
+            (Outcome::Answer(expected) | Outcome::Shaped(expected), Ok(answer)) => {
+                if let Outcome::Answer(_) = row.outcome {
                     self.is_as_documented(method, &answer)?;
                 }
                 for (name, place) in &row.keeps {
                     let found = answer.pointer(place).ok_or_else(|| format!("there is no {place} in {answer}"))?;
-                    self.kept.insert(name, found.clone());
+                    self.variables.insert(name, found.clone());
                 }
-                holds(&answer, &filled(expected, &self.kept), "").map_err(|why| format!("{why}: {answer}"))?;
+                holds(&answer, &filled(expected, &self.variables), "").map_err(|why| format!("{why}: {answer}"))?;
             }
             (_, outcome) => return Err(format!("it came to {outcome:?}")),
         }
         for (event, expected) in &row.tells {
-            let expected = filled(expected, &self.kept);
+            let expected = filled(expected, &self.variables);
             // Those of earlier rows may come first.
             let told = async { while holds(&self.client.event(event).await, &expected, "").is_err() {} };
             let told = tokio::time::timeout(DEADLINE / 2, told).await;
@@ -147,7 +147,7 @@ impl World {
     }
 }
 
-/// Parameters as a query.
+/// Parameters as the query string of a URL.
 pub(crate) fn query(params: &Value) -> String {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
     let escaped = |text: String| -> String {

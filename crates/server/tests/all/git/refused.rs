@@ -11,10 +11,10 @@ async fn bad_names_paths_and_repositories_have_a_clear_code_each() {
     let door = Door::open_with(unlimited).await;
     let mut client = door.client().await;
     let id = door.workspace().await;
-    let of = json!({ "workspace_id": id });
-    let none = client.call("git/status", of.clone()).await.unwrap_err();
+    let target = json!({ "workspace_id": id });
+    let none = client.call("git/status", target.clone()).await.unwrap_err();
     assert_eq!((&none["code"], &none["data"]["code"]), (&json!(-32030), &json!("NOT_A_GIT_REPO")));
-    assert_eq!(client.call("git/state", of.clone()).await.unwrap()["state"], "no_git");
+    assert_eq!(client.call("git/state", target.clone()).await.unwrap()["state"], "no_git");
     Terminal::open(&door);
     let table = [
         ("git/fetch", json!({ "remote": "--upload-pack=x" }), -32602),

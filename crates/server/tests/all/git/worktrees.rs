@@ -23,15 +23,15 @@ async fn a_session_works_in_its_own_worktree_and_its_work_is_merged() {
     assert_eq!(worktree["branch"], format!("roost/{}", name.as_str().unwrap()));
 
     std::fs::write(folder.join("file"), "by the agent\n").unwrap();
-    let of = json!({ "workspace_id": id, "name": name });
-    let diff = client.call("workspace/worktree/diff", of.clone()).await.unwrap();
+    let target = json!({ "workspace_id": id, "name": name });
+    let diff = client.call("workspace/worktree/diff", target.clone()).await.unwrap();
     assert_eq!(diff["diffs"][0]["path"], "file");
-    let refused = client.call("workspace/worktree/merge", of.clone()).await.unwrap_err();
+    let refused = client.call("workspace/worktree/merge", target.clone()).await.unwrap_err();
     assert_eq!(refused["data"]["kind"], "UNCOMMITTED_CHANGES");
     let merge = json!({ "workspace_id": id, "name": name, "message": "agent's work" });
     assert_eq!(client.call("workspace/worktree/merge", merge).await.unwrap()["success"], true);
     assert_eq!(terminal.read("file"), "by the agent\n");
-    client.call("workspace/worktree/discard", of).await.unwrap();
+    client.call("workspace/worktree/discard", target).await.unwrap();
     assert!(!folder.exists());
     let history = client.call("workspace/session/history", json!({ "workspace_id": id })).await.unwrap();
     assert_eq!(history["total"], 1, "the session stays the workspace's");
@@ -58,8 +58,8 @@ async fn a_worktree_that_a_client_made_is_compared_and_merged_like_a_sessions_ow
     let made = client.call("workspace/worktree/add", add).await.unwrap()["worktree"].clone();
     assert_eq!(made["base"], terminal.git(&["rev-parse", "HEAD"]));
     std::fs::write(PathBuf::from(made["path"].as_str().unwrap()).join("new"), "x\n").unwrap();
-    let of = json!({ "workspace_id": id, "name": "mine" });
-    let diff = client.call("workspace/worktree/diff", of.clone()).await.unwrap();
+    let target = json!({ "workspace_id": id, "name": "mine" });
+    let diff = client.call("workspace/worktree/diff", target.clone()).await.unwrap();
     assert_eq!(diff["diffs"][0]["path"], "new");
     let started = client.call("session/start", json!({ "workspace_id": id, "mode": "new" })).await.unwrap();
     let session = started["session_id"].clone();
@@ -74,7 +74,7 @@ async fn a_worktree_that_a_client_made_is_compared_and_merged_like_a_sessions_ow
     assert_eq!(told["branch"], "feature/x");
     let message = terminal.git(&["log", "-1", "--format=%B"]);
     assert!(message.ends_with(&format!("Roost-Session: {}", session.as_str().unwrap())), "{message}");
-    client.call("workspace/worktree/discard", of).await.unwrap();
+    client.call("workspace/worktree/discard", target).await.unwrap();
     assert_eq!(terminal.git(&["branch", "--format=%(refname:short)"]), "main");
 }
 

@@ -34,7 +34,7 @@ static FACTS: RuntimeFacts = RuntimeFacts {
     ..RuntimeFacts::UNKNOWN
 };
 
-/// The adapter.
+/// The adapter of a runtime that is none of Roost's own.
 pub(super) struct Lantern;
 
 struct Session;

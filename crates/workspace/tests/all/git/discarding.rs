@@ -7,7 +7,7 @@ use roost_workspace::git::GitKind;
 
 use super::{Repo, kind, names, paths};
 
-/// Why it was refused.
+/// The message of a refusal; panics if it was none.
 fn refusal<T: std::fmt::Debug>(result: Result<T, Error>) -> String {
     match result {
         Err(error @ Error::Git { kind: GitKind::Dirty, .. }) => error.to_string(),

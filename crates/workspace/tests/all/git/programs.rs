@@ -60,7 +60,7 @@ const HOOKS: [&str; 8] = [
     "reference-transaction",
 ];
 
-/// Everything that only looks.
+/// Calls every method that only reads.
 async fn look(git: &Git) {
     let limits = DiffLimits::default;
     _ = git.status().await;
@@ -74,7 +74,7 @@ async fn look(git: &Git) {
     _ = git.worktrees().await;
 }
 
-/// Everything that changes something.
+/// Calls every method that changes something.
 async fn change(git: &Git) {
     let message = || NewCommit { message: "words".into(), session: None };
     let branch = |name: &str| Branch::parse(name).unwrap();

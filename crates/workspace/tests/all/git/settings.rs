@@ -141,7 +141,7 @@ fn at_noon(repo: &Repo, args: &[&str]) {
 }
 
 /// What a person is told of the repository.
-async fn told(repo: &Repo) -> Vec<String> {
+async fn report(repo: &Repo) -> Vec<String> {
     let (git, limits) = (repo.git(), DiffLimits::default());
     let log = |path: Option<&str>, author: Option<&str>| LogQuery {
         limit: 10,
@@ -181,7 +181,7 @@ async fn told(repo: &Repo) -> Vec<String> {
 async fn no_setting_of_the_user_changes_what_is_told() {
     let (plain, set) = (made(), made());
     std::fs::write(set.folder.path().join("home/.gitconfig"), SETTINGS).unwrap();
-    let (expected, found) = (told(&plain).await, told(&set).await);
+    let (expected, found) = (report(&plain).await, report(&set).await);
     for (expected, found) in expected.iter().zip(&found) {
         assert_eq!(expected, found);
     }

@@ -79,8 +79,8 @@ async fn branches_are_made_left_and_deleted() {
     repo.commit("only here");
     git.checkout(&branch("main"), false).await.unwrap();
     assert_eq!(kind(git.delete_branch(&branch("theirs"), false).await), GitKind::Dirty);
-    assert_eq!(kind(git.is_kept(&branch("theirs")).await), GitKind::Dirty);
-    let remote = git.remote_of("branch/delete", &branch("theirs")).await.unwrap();
+    assert_eq!(kind(git.check_merged(&branch("theirs")).await), GitKind::Dirty);
+    let remote = git.branch_remote("branch/delete", &branch("theirs")).await.unwrap();
     assert_eq!(remote.as_str(), "origin");
     git.delete_branch(&branch("theirs"), true).await.unwrap();
     git.delete_remote_branch(&remote, &branch("theirs")).await.unwrap();

@@ -23,7 +23,7 @@ const CANARIES: [&str; 2] = ["c4nary-name", "c4nary-content"];
 const OUTSIDE: [&str; 3] = ["outside", "other", "repo-x"];
 
 /// A workspace full of traps.
-pub(super) struct Place {
+pub(super) struct TrappedWorkspace {
     pub(super) door: Door,
     pub(super) client: Client,
     local: Client,
@@ -36,7 +36,7 @@ pub(super) struct Place {
     _agents: JoinSet<()>,
 }
 
-impl Place {
+impl TrappedWorkspace {
     pub(super) async fn new() -> Self {
         let mut door = Door::open_with(unlimited).await;
         let agents = play(&mut door);

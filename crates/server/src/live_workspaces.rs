@@ -1,7 +1,8 @@
-//! The workspaces that somebody follows or searches: their indexes, and what happens there as clients are told it.
+//! The indexes and the live events of the workspaces that somebody follows or searches.
 //!
-//! None of it is in the log. What happens in a workspace is worked out once, whoever follows it, and each client takes it
-//! at its own speed; who falls behind is told to look again. A workspace that nobody uses has nothing here that runs.
+//! None of it is in the log. The events of a workspace are computed once for all followers, and each client reads them
+//! at its own speed; one that falls behind gets `files_rescanned` instead. Nothing runs for a workspace that nobody
+//! uses.
 
 mod workspace_events;
 
@@ -27,58 +28,59 @@ use crate::blocking::blocking;
 use crate::connection::{Connection, ephemeral};
 use crate::fault;
 use crate::host::Host;
-use crate::workspaces::Entry as Workspace;
+use crate::workspaces::WorkspaceEntry;
 
-/// How long an index is kept up to date after it was last asked.
+/// How long an index is kept up to date after its last use.
 const LINGER: Duration = Duration::from_secs(60);
 
-/// How long a client waits for its subscription to be in effect at most.
+/// The most that a subscription waits for the watcher to be ready; then it is answered all the same.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Messages that wait for a client at most; who is further behind is told to look again.
+/// Messages that wait for one client; a client that is further behind gets `files_rescanned`.
 const BEHIND: usize = 128;
 
-/// The workspaces that somebody follows or searches.
-pub(crate) struct Live {
-    /// Where indexes are kept between two runs.
+/// The open repositories, their followers and their lingering indexes, by workspace id.
+pub(crate) struct LiveWorkspaces {
+    /// The folder of the index snapshots, one file for each workspace.
     folder: PathBuf,
     open: Mutex<HashMap<String, Arc<Repository>>>,
-    followed: Mutex<HashMap<String, Weak<Followed>>>,
-    /// Until when each index is kept up to date for those who search.
-    lingering: Mutex<HashMap<Lingering, Linger>>,
-    /// The branches that a client's call led to and recorded.
+    followed: Mutex<HashMap<String, Weak<FollowedWorkspace>>>,
+    /// How long each index is still kept up to date after a search.
+    lingering: Mutex<HashMap<LingerKey, Linger>>,
+    /// The branches that calls of clients have checked out and recorded, by workspace, so that they are not recorded
+    /// twice.
     switched: Mutex<HashMap<String, String>>,
 }
 
-/// A workspace's folder that is kept up to date; another one may be in its place later.
-type Lingering = (String, usize);
+/// A workspace id and the address of its `Repository`, which another may replace later.
+type LingerKey = (String, usize);
 
-/// Until when it is; forgotten together with its workspace.
+/// When lingering ends; dropping it ends it at once.
 struct Linger {
     until: Instant,
     _forgotten: DropGuard,
 }
 
-/// A workspace that somebody follows.
-struct Followed {
+/// A workspace with at least one follower, and the task that publishes its events.
+struct FollowedWorkspace {
     repository: Arc<Repository>,
     messages: broadcast::Sender<Utf8Bytes>,
-    teller: AbortOnDropHandle<()>,
+    publisher: AbortOnDropHandle<()>,
 }
 
-impl Followed {
-    /// It tells of this folder, and still does.
-    fn tells_of(&self, repository: &Arc<Repository>) -> bool {
-        Arc::ptr_eq(&self.repository, repository) && !self.teller.is_finished()
+impl FollowedWorkspace {
+    /// Whether its task publishes the events of this repository, and still runs.
+    fn serves(&self, repository: &Arc<Repository>) -> bool {
+        Arc::ptr_eq(&self.repository, repository) && !self.publisher.is_finished()
     }
 }
 
-/// One client's share of a followed workspace; ends when dropped.
+/// The task that sends a workspace's events to one client; dropping it unsubscribes.
 pub(crate) struct LiveFeed {
     _task: AbortOnDropHandle<()>,
 }
 
-impl Live {
+impl LiveWorkspaces {
     pub(crate) fn new(state: PathBuf) -> Self {
         Self {
             folder: state.join("index"),
@@ -89,8 +91,8 @@ impl Live {
         }
     }
 
-    /// A workspace's folder with its index.
-    pub(crate) async fn repository(&self, entry: &Workspace) -> Result<Arc<Repository>, Fault> {
+    /// The repository of a workspace; opened anew if another folder is at its path by now.
+    pub(crate) async fn repository(&self, entry: &WorkspaceEntry) -> Result<Arc<Repository>, Fault> {
         let id = entry.id.to_string();
         let known = lock(&self.open).get(&id).cloned();
         let (path, snapshot, last) = (entry.path.clone(), self.folder.join(&id), known.clone());
@@ -108,11 +110,11 @@ impl Live {
         Ok(repository)
     }
 
-    /// A workspace's index, up to date; it is kept so for a while.
+    /// The repository and its index, up to date. The index is then kept so for `LINGER`.
     pub(crate) async fn index(
         &self,
         host: &Arc<Host>,
-        entry: &Workspace,
+        entry: &WorkspaceEntry,
     ) -> Result<(Arc<Repository>, Arc<Index>), Fault> {
         let repository = self.repository(entry).await?;
         let index = repository.current().await.map_err(fault::workspace)?;
@@ -120,8 +122,9 @@ impl Live {
         Ok((repository, index))
     }
 
-    /// A workspace's index with the right names, if not yet the right sizes; it is brought and kept up to date.
-    pub(crate) async fn named(&self, host: &Arc<Host>, entry: &Workspace) -> Result<Arc<Index>, Fault> {
+    /// The index with the right names; sizes may still be those that git remembers. It is then kept up to date for
+    /// `LINGER`.
+    pub(crate) async fn named(&self, host: &Arc<Host>, entry: &WorkspaceEntry) -> Result<Arc<Index>, Fault> {
         let repository = self.repository(entry).await?;
         let index = repository.named().await.map_err(fault::workspace)?;
         self.linger(host, entry.id.to_string(), &repository);
@@ -156,12 +159,12 @@ impl Live {
         });
     }
 
-    /// Tells a client what happens in a workspace from now on, and first how it is. Returns when nothing will be missed.
+    /// Sends a client the git status of a workspace, and then its events. Returns when nothing will be missed.
     pub(crate) async fn follow(
         &self,
         host: &Arc<Host>,
         connection: &Arc<Connection>,
-        entry: &Workspace,
+        entry: &WorkspaceEntry,
     ) -> Result<LiveFeed, Fault> {
         let id = entry.id.to_string();
         let repository = self.repository(entry).await?;
@@ -174,7 +177,7 @@ impl Live {
         let (followed, mut messages) = {
             let mut all = lock(&self.followed);
             all.retain(|_, followed| followed.strong_count() > 0);
-            match all.get(&id).and_then(Weak::upgrade).filter(|followed| followed.tells_of(&repository)) {
+            match all.get(&id).and_then(Weak::upgrade).filter(|followed| followed.serves(&repository)) {
                 Some(followed) => {
                     trouble = follow.trouble();
                     (followed.clone(), followed.messages.subscribe())
@@ -183,15 +186,16 @@ impl Live {
                     let (messages, received) = broadcast::channel(BEHIND);
                     // What was switched while nobody followed is told nobody.
                     self.take_switched(&id);
-                    let teller = WorkspaceEvents::new(
+                    let publisher = WorkspaceEvents::new(
                         host.clone(),
                         entry.id.clone(),
                         repository.clone(),
                         branch,
                         messages.clone(),
                     );
-                    let teller = AbortOnDropHandle::new(host.delivery.background.handle().spawn(teller.run(follow)));
-                    let followed = Arc::new(Followed { repository: repository.clone(), messages, teller });
+                    let publisher =
+                        AbortOnDropHandle::new(host.delivery.background.handle().spawn(publisher.run(follow)));
+                    let followed = Arc::new(FollowedWorkspace { repository: repository.clone(), messages, publisher });
                     all.insert(id.clone(), Arc::downgrade(&followed));
                     (followed, received)
                 }
@@ -227,17 +231,17 @@ impl Live {
         Ok(LiveFeed { _task: AbortOnDropHandle::new(task) })
     }
 
-    /// A client's call led to another branch, and recorded it.
+    /// Notes that a client's call has checked out another branch and recorded that in the log.
     pub(crate) fn switched(&self, id: &str, branch: &str) {
         lock(&self.switched).insert(id.to_owned(), branch.to_owned());
     }
 
-    /// The branch that a client's call led to since this was last asked.
+    /// Takes the branch that a client's call has checked out since this was last called.
     fn take_switched(&self, id: &str) -> Option<String> {
         lock(&self.switched).remove(id)
     }
 
-    /// Forgets a workspace that is one no more.
+    /// Forgets a workspace that was removed, with its index snapshot.
     pub(crate) async fn forget(&self, id: &str) {
         lock(&self.open).remove(id);
         lock(&self.followed).remove(id);
@@ -248,7 +252,7 @@ impl Live {
     }
 }
 
-/// What a client is told whose workspace cannot be followed.
+/// The `watch_failed` notification, for a client whose workspace cannot be followed.
 pub(crate) fn failed(workspace: &str, message: &str) -> Utf8Bytes {
     ephemeral("watch_failed", json!({ "workspace_id": workspace, "message": message }))
 }

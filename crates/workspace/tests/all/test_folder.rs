@@ -9,11 +9,11 @@ use roost_workspace::{Repository, Root};
 use tempfile::TempDir;
 
 /// A folder to try things in, `work` in a temporary one.
-pub(crate) struct Place {
+pub(crate) struct TestFolder {
     folder: TempDir,
 }
 
-impl Place {
+impl TestFolder {
     /// An empty folder.
     pub(crate) fn empty() -> Self {
         let place = Self { folder: TempDir::new().unwrap() };
@@ -35,7 +35,7 @@ impl Place {
         self.folder.path().join("work").join(path)
     }
 
-    /// Beside the folder.
+    /// A path beside the folder, outside of the workspace.
     pub(crate) fn outside(&self, path: &str) -> PathBuf {
         self.folder.path().join(path)
     }

@@ -1,4 +1,4 @@
-//! What is done in a workspace's repository, and how somebody ends it.
+//! The git operations that run, and how `git/cancel` ends them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -6,18 +6,18 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-/// What runs now, by workspace; it all ends with the door.
-pub(crate) struct LongWork {
+/// A cancellation token for each workspace with a running operation; all are cancelled when the server stops.
+pub(crate) struct RunningOperations {
     closing: CancellationToken,
     running: Mutex<HashMap<String, Weak<CancellationToken>>>,
 }
 
-impl LongWork {
+impl RunningOperations {
     pub(crate) fn new(closing: CancellationToken) -> Self {
         Self { closing, running: Mutex::default() }
     }
 
-    /// What tells work in this workspace to end; held for as long as it runs.
+    /// The token that cancels operations in this workspace. The caller holds it for as long as its operation runs.
     pub(crate) fn begin(&self, workspace: &str) -> Arc<CancellationToken> {
         let mut running = self.running.lock();
         running.retain(|_, token| token.strong_count() > 0);
@@ -28,7 +28,7 @@ impl LongWork {
         })
     }
 
-    /// Ends what runs in this workspace; false if nothing does.
+    /// Cancels the operations in this workspace; false if none runs.
     pub(crate) fn end(&self, workspace: &str) -> bool {
         let token = self.running.lock().remove(workspace);
         let token = token.and_then(|token| token.upgrade());

@@ -1,4 +1,4 @@
-//! Somebody is asked, and somebody has answered.
+//! The notifications of approvals and questions: when they are asked and when they are resolved.
 
 use roost_model::approval::{Answerer, ApprovalEnd};
 use roost_model::payload::{
@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 
 use super::log_line::json_text;
 use super::message::object;
-use super::notify::{Audience, Notification, Scene};
+use super::notify::{Audience, Notification, NotificationBuilder};
 use super::question;
 use super::state::{self, Pty};
 
-/// A tool call needs leave.
-pub(super) fn approval(scene: &Scene<'_>, asked: &ApprovalRequestedPayload) -> Vec<Notification> {
+/// The notifications of a tool call that needs approval.
+pub(super) fn approval(builder: &NotificationBuilder<'_>, asked: &ApprovalRequestedPayload) -> Vec<Notification> {
     let call = Call::asked(asked);
-    let description = call.description(scene.about.cwd);
+    let description = call.description(builder.session.cwd);
     let id = &asked.identity.tool_call_id;
     let pty_permission = json!({
         "tool_use_id": id, "type": call.permission(), "target": call.target(), "description": description,
@@ -30,14 +30,14 @@ pub(super) fn approval(scene: &Scene<'_>, asked: &ApprovalRequestedPayload) -> V
         "description": description, "tool": asked.name, "request_id": id,
     });
     let mut notes = vec![
-        scene.note("pty_permission", Audience::Focused, pty_permission),
-        scene.note("claude_permission", Audience::Workspace, claude_permission),
+        builder.note("pty_permission", Audience::Focused, pty_permission),
+        builder.note("claude_permission", Audience::Workspace, claude_permission),
     ];
-    notes.extend(state::waits(scene, Pty::Permission));
+    notes.extend(state::waits(builder, Pty::Permission));
     notes
 }
 
-/// The answers that can be given; one for longer than once only where it would be taken.
+/// The answers that can be given; "for this session" only where the policy offers it.
 fn options(asked: &ApprovalRequestedPayload) -> Vec<Value> {
     let mut options = vec![json!({ "key": "allow_once", "label": "Allow once", "selected": true })];
     if let Some(offer) = &asked.offer {
@@ -50,36 +50,43 @@ fn options(asked: &ApprovalRequestedPayload) -> Vec<Value> {
     options
 }
 
-/// The call needs leave no more.
-pub(super) fn approval_resolved(scene: &Scene<'_>, resolved: &ApprovalResolvedPayload) -> Vec<Notification> {
+/// The notifications of an approval that was answered, expired or withdrawn.
+pub(super) fn approval_resolved(
+    builder: &NotificationBuilder<'_>,
+    resolved: &ApprovalResolvedPayload,
+) -> Vec<Notification> {
     let by = resolved_by(resolved.answered_by.as_ref()).unwrap_or_else(|| json!(resolved.end));
     let fields = json!({
         "tool_use_id": resolved.identity.tool_call_id, "resolved_by": by, "decision": resolved.decision,
         "scope": resolved.scope, "answered_by": resolved.answered_by, "reason": resolved.reason,
     });
-    let mut notes = vec![scene.note("pty_permission_resolved", Audience::Focused, fields)];
+    let mut notes = vec![builder.note("pty_permission_resolved", Audience::Focused, fields)];
     // Where the task ends with it, its last event says what comes next.
     if matches!(resolved.end, ApprovalEnd::Answered | ApprovalEnd::Expired | ApprovalEnd::Withdrawn) {
-        notes.extend(state::goes_on(scene));
+        notes.extend(state::goes_on(builder));
     }
     notes
 }
 
-/// The agent asks the user. Phones show the first field of several; all of them are in the `claude_message`.
-pub(super) fn question(scene: &Scene<'_>, asked: &QuestionAskedPayload) -> Vec<Notification> {
+/// The notifications of a question to the user. Phones show only the first field; all of them are in the
+/// `claude_message`.
+pub(super) fn question(builder: &NotificationBuilder<'_>, asked: &QuestionAskedPayload) -> Vec<Notification> {
     let id = &asked.question_id;
     let fields = json!({
         "tool_use_id": id, "tool_name": QUESTION_TOOL, "input": json_text(&object(question::input(asked))),
         "question": asked.message, "options": asked.fields.first().map(question::options).unwrap_or_default(),
         "request_id": id, "description": asked.message,
     });
-    let mut notes = vec![scene.note("claude_waiting", Audience::Workspace, fields)];
-    notes.extend(state::waits(scene, Pty::Question));
+    let mut notes = vec![builder.note("claude_waiting", Audience::Workspace, fields)];
+    notes.extend(state::waits(builder, Pty::Question));
     notes
 }
 
-/// The question is open no more.
-pub(super) fn question_resolved(scene: &Scene<'_>, resolved: &QuestionResolvedPayload) -> Vec<Notification> {
+/// The notifications of a question that was answered, declined or cancelled.
+pub(super) fn question_resolved(
+    builder: &NotificationBuilder<'_>,
+    resolved: &QuestionResolvedPayload,
+) -> Vec<Notification> {
     let decision = match resolved.outcome {
         QuestionOutcome::Answered => PolicyDecision::Allow,
         QuestionOutcome::Declined | QuestionOutcome::Cancelled => PolicyDecision::Deny,
@@ -89,14 +96,14 @@ pub(super) fn question_resolved(scene: &Scene<'_>, resolved: &QuestionResolvedPa
         "tool_use_id": resolved.question_id, "resolved_by": by, "decision": decision,
         "answered_by": resolved.answered_by, "reason": resolved.reason,
     });
-    let mut notes = vec![scene.note("pty_permission_resolved", Audience::Focused, fields)];
+    let mut notes = vec![builder.note("pty_permission_resolved", Audience::Focused, fields)];
     if resolved.outcome != QuestionOutcome::Cancelled {
-        notes.extend(state::goes_on(scene));
+        notes.extend(state::goes_on(builder));
     }
     notes
 }
 
-/// Who answered, in one word; without it a phone does not know the event for what it is.
+/// Who answered, as one word, which a phone needs to recognise the event.
 fn resolved_by(answerer: Option<&Answerer>) -> Option<Value> {
     let Answerer { client_id, user_id, from } = answerer?;
     let word = client_id.as_ref().map(|id| id.as_str()).or(user_id.as_ref().map(|id| id.as_str()));

@@ -1,4 +1,4 @@
-//! What happens in a workspace, as messages.
+//! Turns what happens in a workspace into messages for its followers.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use axum::extract::ws::Utf8Bytes;
 use roost_model::ids::WorkspaceId;
 use roost_model::payload::GitBranchChangedPayload;
 use roost_workspace::git::{DiffLimits, Git};
-use roost_workspace::watch::{Change, ChangeKind, Follow, Live, Why};
+use roost_workspace::watch::{Change, ChangeKind, RescanReason, WorkspaceEvent, WorkspaceFollower};
 use roost_workspace::{GitDir, RelPath, Repository};
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
@@ -15,25 +15,25 @@ use crate::connection::ephemeral;
 use crate::host::Host;
 use crate::workspaces::host_event;
 
-/// Changes that are told one by one at most.
+/// A greater number of changes is sent as one `files_rescanned`.
 const EACH: usize = 64;
 
-/// Files whose diffs are told after they changed together, at most, and bytes of each diff.
+/// Diffs are sent only if at most this many files changed together; and the bytes of each diff.
 const DIFFS: usize = 8;
 const DIFF: usize = 64 << 10;
 
-/// Bytes of the names of changed files that a status tells at most.
+/// The most bytes of file names in a `git_status_changed`.
 const NAMED: usize = 64 << 10;
 
-/// Tells all who follow a workspace what happens there.
+/// The task that publishes a workspace's events to all of its followers.
 pub(super) struct WorkspaceEvents {
     host: Arc<Host>,
     workspace: WorkspaceId,
     id: String,
     repository: Arc<Repository>,
     messages: broadcast::Sender<Utf8Bytes>,
-    last: Option<Status>,
-    /// The branch that was last known.
+    last: Option<GitStatusMessage>,
+    /// The branch at the last look; absent while none is checked out.
     branch: Option<String>,
 }
 
@@ -49,27 +49,27 @@ impl WorkspaceEvents {
         Self { host, workspace, id, repository, messages, last: None, branch }
     }
 
-    pub(super) async fn run(mut self, mut follow: Follow) {
+    pub(super) async fn run(mut self, mut follow: WorkspaceFollower) {
         loop {
             match follow.next().await {
-                Live::Files(changes) => self.files(&changes).await,
-                Live::Rescanned(changed, why) => self.tell(rescanned(&self.id, changed as u64, reason(why))),
-                Live::Git => {
-                    self.branch().await;
+                WorkspaceEvent::Files(changes) => self.send_changes(&changes).await,
+                WorkspaceEvent::Rescanned(changed, why) => self.send(rescanned(&self.id, changed as u64, reason(why))),
+                WorkspaceEvent::Git => {
+                    self.record_branch().await;
                     let now = status(&self.id, &self.repository).await;
                     // Much of what git writes leaves everything as it was.
                     if now.is_some() && now != self.last {
                         self.last = now;
-                        self.last.iter().for_each(|status| self.tell(status.message()));
+                        self.last.iter().for_each(|status| self.send(status.message()));
                     }
                 }
-                Live::Failed(error) => self.tell(super::failed(&self.id, &error.to_string())),
+                WorkspaceEvent::Failed(error) => self.send(super::failed(&self.id, &error.to_string())),
             }
         }
     }
 
-    /// Records that another branch is checked out, unless the call that did it has.
-    async fn branch(&mut self) {
+    /// Records in the log that another branch is checked out, unless the call that did it has recorded it.
+    async fn record_branch(&mut self) {
         let Some(now) = branch(&self.repository).await else { return };
         let recorded = self.host.repositories.live.take_switched(&self.id);
         let Some(before) = recorded.or(self.branch.replace(now.clone())) else { return };
@@ -87,12 +87,12 @@ impl WorkspaceEvents {
         }
     }
 
-    async fn files(&self, changes: &[Change]) {
+    async fn send_changes(&self, changes: &[Change]) {
         if changes.len() > EACH {
-            return self.tell(rescanned(&self.id, changes.len() as u64, "many files changed at once"));
+            return self.send(rescanned(&self.id, changes.len() as u64, "many files changed at once"));
         }
         for change in changes {
-            self.tell(changed(&self.id, change));
+            self.send(changed(&self.id, change));
         }
         if changes.len() > DIFFS || !self.repository.status().is_git {
             return;
@@ -107,7 +107,7 @@ impl WorkspaceEvents {
                 continue;
             }
             // The seed says `path`: who takes that for a changed file was told of the change just before.
-            self.tell(ephemeral(
+            self.send(ephemeral(
                 "git_diff",
                 json!({
                     "workspace_id": self.id, "file": change.path, "path": change.path, "diff": diff.diff,
@@ -118,13 +118,13 @@ impl WorkspaceEvents {
         }
     }
 
-    fn tell(&self, message: Utf8Bytes) {
+    fn send(&self, message: Utf8Bytes) {
         // Nobody is there between two who follow.
         let _ = self.messages.send(message);
     }
 }
 
-/// The branch of a workspace's repository, if it has one.
+/// The branch that is checked out; `None` without a repository, or with a detached head.
 pub(super) async fn branch(repository: &Repository) -> Option<String> {
     let root = repository.root().clone();
     let look = move || GitDir::find(root.path()).filter(GitDir::is_top).and_then(|git| git.branch());
@@ -148,12 +148,12 @@ fn changed(id: &str, change: &Change) -> Utf8Bytes {
     ephemeral("file_changed", params)
 }
 
-fn reason(why: Why) -> &'static str {
+fn reason(why: RescanReason) -> &'static str {
     match why {
-        Why::Lost => "more happened than the system could tell one by one",
-        Why::Rules => "git ignores other files than before",
-        Why::Blind => "not everything can be watched, so the files are looked at from time to time",
-        Why::Slow => "more happened than could be told one by one",
+        RescanReason::Lost => "more happened than the system could tell one by one",
+        RescanReason::Rules => "git ignores other files than before",
+        RescanReason::Blind => "not everything can be watched, so the files are looked at from time to time",
+        RescanReason::Slow => "more happened than could be told one by one",
     }
 }
 
@@ -161,19 +161,19 @@ pub(super) fn rescanned(id: &str, changed: u64, reason: &str) -> Utf8Bytes {
     ephemeral("files_rescanned", json!({ "workspace_id": id, "changed_count": changed, "reason": reason }))
 }
 
-/// The state of a workspace's repository.
+/// The parameters of a `git_status_changed`; comparable, so that an unchanged status is not sent again.
 #[derive(PartialEq)]
-pub(super) struct Status(Value);
+pub(super) struct GitStatusMessage(Value);
 
-impl Status {
+impl GitStatusMessage {
     pub(super) fn message(&self) -> Utf8Bytes {
         ephemeral("git_status_changed", self.0.clone())
     }
 }
 
-/// The state of a workspace's repository; none if it has none, or if git cannot tell.
-pub(super) async fn status(id: &str, repository: &Repository) -> Option<Status> {
-    let status = Git::new(repository.root().clone()).status_of(&[]).await.ok()?;
+/// The status of a workspace's repository; `None` if there is no repository, or if git fails.
+pub(super) async fn status(id: &str, repository: &Repository) -> Option<GitStatusMessage> {
+    let status = Git::new(repository.root().clone()).status_at(&[]).await.ok()?;
     let changed = [&status.conflicted, &status.staged, &status.unstaged, &status.untracked].into_iter().flatten();
     let mut paths: Vec<_> = changed.map(|change| change.path.clone()).collect();
     paths.sort_unstable();
@@ -185,7 +185,7 @@ pub(super) async fn status(id: &str, repository: &Repository) -> Option<Status> 
         fits
     };
     let paths: Vec<_> = paths.into_iter().take_while(fits).collect();
-    Some(Status(json!({
+    Some(GitStatusMessage(json!({
         "workspace_id": id, "branch": status.branch.unwrap_or_default(), "ahead": status.ahead,
         "behind": status.behind, "staged_count": status.staged.len(), "unstaged_count": status.unstaged.len(),
         "untracked_count": status.untracked.len(), "has_conflicts": !status.conflicted.is_empty(),

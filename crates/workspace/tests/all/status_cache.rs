@@ -8,28 +8,28 @@ use std::time::Duration;
 use roost_workspace::Repository;
 use roost_workspace::git::Git;
 
-use crate::place::Place;
+use crate::test_folder::TestFolder;
 
 const LONG: Duration = Duration::from_secs(60);
 
 /// Asks until what is answered is kept.
-async fn until_kept(repository: &Arc<Repository>, after: &str) {
+async fn until_cached(repository: &Arc<Repository>, after: &str) {
     let kept = async {
-        while !repository.keeps_status() {
+        while !repository.has_cached_status() {
             repository.git_status().await.unwrap();
         }
     };
     tokio::time::timeout(LONG, kept).await.unwrap_or_else(|_| panic!("a status is kept after {after}"));
 }
 
-async fn check(place: &Place, repository: &Arc<Repository>, after: &str) {
+async fn check(place: &TestFolder, repository: &Arc<Repository>, after: &str) {
     let told = repository.git_status().await.unwrap();
     let truth = Git::new(place.root()).status().await.unwrap();
     assert_eq!(*told, truth, "after {after}");
 }
 
-fn place() -> Place {
-    let place = Place::repository(&["a", "b", "folder/c", "folder/deep/d", ".gitignore"]);
+fn place() -> TestFolder {
+    let place = TestFolder::repository(&["a", "b", "folder/c", "folder/deep/d", ".gitignore"]);
     place.write(".gitignore", "ignored/\n*.log\n");
     place.git(&["commit", "-aqm", "rules"]);
     place
@@ -91,7 +91,7 @@ async fn whatever_changes_a_status_ends_what_was_kept_of_it() {
         }),
     ];
     for (n, (name, act)) in acts.iter().enumerate() {
-        until_kept(&repository, acts.get(n.wrapping_sub(1)).map_or("nothing", |(name, _)| name)).await;
+        until_cached(&repository, acts.get(n.wrapping_sub(1)).map_or("nothing", |(name, _)| name)).await;
         check(&place, &repository, "nothing").await;
         act();
         check(&place, &repository, name).await;
@@ -103,7 +103,7 @@ async fn whatever_changes_a_status_ends_what_was_kept_of_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_wholly_watched_is_asked_of_git_every_time() {
-    let nested = |place: &Place| {
+    let nested = |place: &TestFolder| {
         place.write("folder/inner/file", "1");
         std::process::Command::new("git")
             .args(["init", "-q"])
@@ -111,11 +111,11 @@ async fn what_is_not_wholly_watched_is_asked_of_git_every_time() {
             .status()
             .unwrap();
     };
-    let hidden = |place: &Place| {
+    let hidden = |place: &TestFolder| {
         place.write("ignored/file", "1");
         place.git(&["add", "-f", "ignored/file"]);
     };
-    type Make<'a> = &'a dyn Fn(&Place);
+    type Make<'a> = &'a dyn Fn(&TestFolder);
     let cases: [(Make<'_>, &str); 2] = [(&nested, "folder/inner/.git/x"), (&hidden, "ignored/file")];
     for (make, touched) in cases {
         let place = place();
@@ -125,11 +125,11 @@ async fn what_is_not_wholly_watched_is_asked_of_git_every_time() {
         follow.ready().await;
         // Long enough for anything else to be kept.
         place.write("last", "1");
-        while !matches!(follow.next().await, roost_workspace::watch::Live::Git) {}
+        while !matches!(follow.next().await, roost_workspace::watch::WorkspaceEvent::Git) {}
         for round in 0..5 {
             place.write(touched, &format!("{round}"));
             check(&place, &repository, touched).await;
-            assert!(!repository.keeps_status(), "{touched}");
+            assert!(!repository.has_cached_status(), "{touched}");
         }
     }
 }
@@ -141,10 +141,10 @@ async fn nothing_is_kept_of_a_workspace_that_nobody_follows() {
     for _ in 0..3 {
         repository.git_status().await.unwrap();
     }
-    assert!(!repository.keeps_status());
+    assert!(!repository.has_cached_status());
     let follow = repository.follow();
     follow.ready().await;
-    until_kept(&repository, "a while").await;
+    until_cached(&repository, "a while").await;
     drop(follow);
     place.write("unseen", "1");
     check(&place, &repository, "the last left").await;

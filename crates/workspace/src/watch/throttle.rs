@@ -1,30 +1,30 @@
-//! When to tell that git's state may be another.
+//! Throttles the event that git's state may have changed.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Nothing is told so soon after the start.
+/// Nothing is sent this soon after the start.
 const QUIET: Duration = Duration::from_secs(2);
 
-/// How long it must be still before it is told.
+/// How long nothing must happen before the event is sent.
 const STILL: Duration = Duration::from_millis(500);
 
-/// It is told at most so often.
+/// The shortest time between two events.
 const APART: Duration = Duration::from_secs(1);
 
-/// It is told so late at most, even if it is never still.
+/// The longest delay of an event, even if something always happens.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Decides when to tell: not too often, and always once more after the last touch.
+/// Decides when to send the event: not too often, and always once more after the last touch.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(super) struct GitThrottle {
     not_before: Instant,
-    /// The first and the last touch that was not told.
+    /// The first and the last touch since the last event.
     touched: Option<(Instant, Instant)>,
 }
 
-impl Pace {
+impl GitThrottle {
     pub(super) fn new(now: Instant) -> Self {
         Self { not_before: now + QUIET, touched: None }
     }
@@ -34,13 +34,13 @@ impl Pace {
         self.touched = Some((first, now));
     }
 
-    /// When to tell, if there is anything to tell.
+    /// When to send the event; `None` if nothing happened since the last one.
     pub(super) fn due(&self) -> Option<Instant> {
         self.touched.map(|(first, last)| (last + STILL).min(first + PATIENCE).max(self.not_before))
     }
 
-    /// It is told now.
-    pub(super) fn told(&mut self, now: Instant) {
+    /// Notes that the event is sent now, and forgets the touches so far.
+    pub(super) fn mark_sent(&mut self, now: Instant) {
         *self = Self { not_before: now + APART, touched: None };
     }
 }
@@ -51,24 +51,24 @@ mod tests {
 
     use super::*;
 
-    /// When it is told, in milliseconds, if it is touched at these.
-    fn told(touches: &[u64]) -> Vec<u64> {
+    /// When events are sent, in milliseconds, for touches at these times.
+    fn sent_times(touches: &[u64]) -> Vec<u64> {
         let start = Instant::now();
         let at = |millis: u64| start + Duration::from_millis(millis);
-        let mut pace = Pace::new(start);
-        let mut told = Vec::new();
-        let mut tell = |pace: &mut Pace, until: Option<Instant>| {
-            if let Some(due) = pace.due().filter(|due| until.is_none_or(|until| *due <= until)) {
-                pace.told(due);
-                told.push((due - start).as_millis() as u64);
+        let mut throttle = GitThrottle::new(start);
+        let mut sent = Vec::new();
+        let mut send = |throttle: &mut GitThrottle, until: Option<Instant>| {
+            if let Some(due) = throttle.due().filter(|due| until.is_none_or(|until| *due <= until)) {
+                throttle.mark_sent(due);
+                sent.push((due - start).as_millis() as u64);
             }
         };
         for &touch in touches {
-            tell(&mut pace, Some(at(touch)));
-            pace.touch(at(touch));
+            send(&mut throttle, Some(at(touch)));
+            throttle.touch(at(touch));
         }
-        tell(&mut pace, None);
-        told
+        send(&mut throttle, None);
+        sent
     }
 
     #[test]
@@ -82,7 +82,7 @@ mod tests {
             ("without end", &[5000, 5400, 5800, 6200, 6600, 7000, 7400], &[7000, 8000]),
         ];
         for (name, touches, expected) in cases {
-            assert_eq!(told(touches), expected, "{name}");
+            assert_eq!(sent_times(touches), expected, "{name}");
         }
     }
 
@@ -92,10 +92,10 @@ mod tests {
             mut touches in prop::collection::vec(0_u64..20_000, 1..40)
         ) {
             touches.sort_unstable();
-            let told = told(&touches);
-            prop_assert!(told.first() >= Some(&2000));
-            prop_assert!(told.last() >= touches.last());
-            prop_assert!(told.windows(2).all(|pair| pair[1] - pair[0] >= 1000));
+            let sent = sent_times(&touches);
+            prop_assert!(sent.first() >= Some(&2000));
+            prop_assert!(sent.last() >= touches.last());
+            prop_assert!(sent.windows(2).all(|pair| pair[1] - pair[0] >= 1000));
         }
     }
 }

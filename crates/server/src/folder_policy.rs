@@ -1,8 +1,8 @@
-//! Which folders can become workspaces, and for whom.
+//! Decides which folders can become workspaces, and for whom.
 //!
-//! Nobody gives agents a folder that contains Roost's own state or configuration, or lies in it, nor the kernel's
-//! folders: whoever reads and writes there rules the daemon or the machine. Devices stay beneath `workspaces.roots`,
-//! outside of hidden folders; somebody at the machine and an admin's device may add any other folder.
+//! No folder that contains Roost's own state or configuration, or lies in it, can be one, nor can the kernel's folders:
+//! whoever writes there controls the daemon or the machine. Devices stay beneath `workspaces.roots`, outside of hidden
+//! folders. The user at the machine and an admin's device may add any other folder.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -11,35 +11,35 @@ use roost_rpc::{Fault, FaultCode, Scope};
 
 use crate::caller::Caller;
 
-/// The kernel's folders.
+/// Pseudo file systems of the kernel: whoever writes there changes the machine.
 const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 
-/// How far a caller may go.
+/// Which folders a caller may choose from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// Beneath the roots, outside of hidden folders.
+    /// Only folders beneath `workspaces.roots`, outside of hidden ones.
     Roots,
-    /// Anywhere but where nobody may.
+    /// Every folder except those that are private to Roost or the kernel.
     Anywhere,
 }
 
 impl Reach {
-    /// That of a caller.
+    /// Admins, at the machine or on a device, reach anywhere; every other device stays beneath the roots.
     pub(crate) fn for_caller(caller: &Caller) -> Self {
         if caller.scope >= Scope::Admin { Self::Anywhere } else { Self::Roots }
     }
 }
 
-/// Which folders can become workspaces.
-pub(crate) struct Places {
-    /// Beneath these devices may add workspaces.
+/// The folders that devices may use, and those that nobody may.
+pub(crate) struct FolderPolicy {
+    /// `workspaces.roots`: devices may add workspaces beneath these.
     roots: Vec<PathBuf>,
-    /// Folders that are nobody's workspace, with every link followed, and what they are.
+    /// Folders that can never be a workspace, with links resolved, and what each is for the refusal.
     private: Vec<(PathBuf, &'static str)>,
 }
 
-impl Places {
-    /// With these roots for devices, and these folders of Roost's own.
+impl FolderPolicy {
+    /// The policy for these roots; `own` are Roost's folders, each with its description.
     pub(crate) async fn new(roots: Vec<PathBuf>, own: Vec<(PathBuf, &'static str)>) -> Self {
         let mut private: Vec<_> = KERNEL.iter().map(|folder| (folder.into(), "the kernel's own folder")).collect();
         for (folder, what) in own {
@@ -48,7 +48,7 @@ impl Places {
         Self { roots, private }
     }
 
-    /// The folder with every link followed, if it may become a workspace at this caller's word.
+    /// Resolves the folder's links and checks that it may become a workspace within this reach.
     pub(crate) async fn admit(&self, path: &Path, reach: Reach) -> Result<PathBuf, Fault> {
         let bad = |why: &dyn std::fmt::Display| Fault::params(format_args!("{}: {why}", path.display()));
         if !path.is_absolute() {
@@ -62,7 +62,7 @@ impl Places {
         Ok(real)
     }
 
-    /// Refuses what nobody may have as a workspace; the path is one whose links are followed.
+    /// Refuses a folder that can never be a workspace. The path must have its links resolved.
     pub(crate) fn check(&self, real: &Path) -> Result<(), Fault> {
         let refuse = |how: &str, what: &str| {
             let why = format_args!(
@@ -107,7 +107,7 @@ fn is_hidden(part: Component<'_>) -> bool {
     part.as_os_str().as_encoded_bytes().starts_with(b".")
 }
 
-/// The path with every link followed, as far as it is there; what is missing must go straight down.
+/// Resolves the links of a path. Parts at its end that do not exist are kept as they are; a dangling link is an error.
 pub(crate) async fn resolved(path: &Path) -> io::Result<PathBuf> {
     let mut missing = Vec::new();
     let mut above = path;
@@ -148,7 +148,7 @@ mod tests {
         symlink(&state, home.join("code/to-state")).unwrap();
         symlink(&elsewhere, home.join("code/out")).unwrap();
         symlink(home.join("nowhere"), home.join("code/dangling")).unwrap();
-        let places = Places::new(vec![home.clone()], vec![(state.clone(), "Roost's state directory")]).await;
+        let policy = FolderPolicy::new(vec![home.clone()], vec![(state.clone(), "Roost's state directory")]).await;
         // Who may: 0 nobody, 1 an admin's device and the machine, 2 every device.
         let table = [
             (home.join("code/app"), 2),
@@ -176,7 +176,7 @@ mod tests {
             (home.join("code/.hidden/x"), 1),
         ];
         for (path, who) in table {
-            let may = async |reach| places.admit(&path, reach).await.is_ok();
+            let may = async |reach| policy.admit(&path, reach).await.is_ok();
             let found = (may(Reach::Anywhere).await, may(Reach::Roots).await);
             assert_eq!(found, (who >= 1, who >= 2), "{}", path.display());
         }
