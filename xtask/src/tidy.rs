@@ -2,6 +2,7 @@
 
 mod architecture;
 mod doc_comments;
+mod document_paths;
 mod file_length;
 mod layers;
 mod leftovers;
@@ -23,6 +24,7 @@ type Check = fn(&Repo) -> Vec<String>;
 const CHECKS: &[Check] = &[
     architecture::check,
     doc_comments::check,
+    document_paths::check,
     file_length::check,
     layers::check,
     leftovers::check,

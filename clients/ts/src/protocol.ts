@@ -138,7 +138,7 @@ export interface Methods {
   "client/session/focus": { params: WorkspaceSessionParams; result: FocusResult };
   /** Lists the workspaces. */
   "workspace/list": { params: WorkspaceListParams; result: WorkspaceListResult };
-  /** One workspace. */
+  /** Describes one workspace. */
   "workspace/get": { params: WorkspaceParams; result: Workspace };
   /** Adds a folder as a workspace. */
   "workspace/add": { params: WorkspaceAddParams; result: Workspace };

@@ -22,7 +22,7 @@ pub(crate) fn examples(runtime: &str) -> Vec<(String, Value)> {
 }
 
 /// Formats messages on one line, for snapshots.
-pub(crate) fn told(messages: impl IntoIterator<Item = NativeMessage>) -> String {
+pub(crate) fn describe(messages: impl IntoIterator<Item = NativeMessage>) -> String {
     let mut described = String::new();
     for NativeMessage { message, .. } in messages {
         write!(described, " {:?}: {}", message.role, serde_json::to_string(&message.content).unwrap()).unwrap();

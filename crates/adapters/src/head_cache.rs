@@ -26,7 +26,7 @@ pub(crate) struct Stamp {
 
 impl Stamp {
     /// Reads the file's current stamp. Blocks on the disk.
-    pub(crate) fn of(file: &Path) -> io::Result<Self> {
+    pub(crate) fn read(file: &Path) -> io::Result<Self> {
         Ok(Self::from(&file.metadata()?))
     }
 
@@ -63,8 +63,12 @@ impl<T> Default for HeadCache<T> {
 
 impl<T: Clone> HeadCache<T> {
     /// The file's head and its modification time. `read` is called only if the file is new or has changed.
-    pub(crate) fn of(&self, file: &Path, read: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<(T, Timestamp)> {
-        let stamp = Stamp::of(file)?;
+    pub(crate) fn get_or_read(
+        &self,
+        file: &Path,
+        read: impl FnOnce(&Path) -> io::Result<T>,
+    ) -> io::Result<(T, Timestamp)> {
+        let stamp = Stamp::read(file)?;
         let known = self.0.lock().get(file).filter(|(then, _)| *then == stamp).map(|(_, head)| head.clone());
         if let Some(head) = known {
             return Ok((head, stamp.time()));
@@ -84,7 +88,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         let file = folder.path().join("f");
         let heads = HeadCache::default();
-        let look = |fresh: &str| heads.of(&file, |_| Ok(fresh.to_owned())).unwrap().0;
+        let look = |fresh: &str| heads.get_or_read(&file, |_| Ok(fresh.to_owned())).unwrap().0;
         std::fs::write(&file, "a").unwrap();
         assert_eq!([look("first"), look("second")], ["first", "first"]);
         std::fs::write(&file, "ab").unwrap();
@@ -93,6 +97,6 @@ mod tests {
         std::fs::rename(folder.path().join("g"), &file).unwrap();
         assert_eq!(look("fourth"), "fourth", "another file of the same size took its place");
         std::fs::remove_file(&file).unwrap();
-        assert!(heads.of(&file, |_| Ok(String::new())).is_err());
+        assert!(heads.get_or_read(&file, |_| Ok(String::new())).is_err());
     }
 }

@@ -23,19 +23,19 @@ pub(crate) fn traces(folder: &str, at_least: usize) -> Vec<PathBuf> {
 }
 
 /// One line of a recording, in either direction.
-pub(crate) struct Recorded {
+pub(crate) struct RecordedMessage {
     /// The host sent it to the runtime, not the other way round.
     pub(crate) sent: bool,
     pub(crate) text: String,
 }
 
 /// The lines of a recording in order; its remarks and stderr are left out.
-pub(crate) fn recorded(path: &Path) -> Vec<Recorded> {
+pub(crate) fn recorded(path: &Path) -> Vec<RecordedMessage> {
     let text = std::fs::read_to_string(path).unwrap();
     let records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let lines = records.filter(|record| record["dir"] == "in" || record["dir"] == "out");
     let text = |line: &Value| line.as_str().map_or_else(|| line.to_string(), Into::into);
-    lines.map(|record| Recorded { sent: record["dir"] == "in", text: text(&record["line"]) }).collect()
+    lines.map(|record| RecordedMessage { sent: record["dir"] == "in", text: text(&record["line"]) }).collect()
 }
 
 /// The runtime's ids of the calls, by Roost's ids, which differ with every run.

@@ -68,7 +68,7 @@ impl Asker {
 
     /// Updates the queue from an event. If that resolves what is being asked, returns a line that says why.
     pub(crate) fn note(&mut self, event: &NormalizedEvent) -> Option<String> {
-        match PendingChange::of(event)? {
+        match PendingChange::from_event(event)? {
             PendingChange::Opened(pending) => {
                 self.waiting.push_back(*pending);
                 None

@@ -48,7 +48,7 @@ impl WatchedTask {
             *self = Self::Task(task.clone());
         }
         let is_ours = matches!(&self, Self::Task(task) if event.trace.task_id.as_ref() == Some(task));
-        TaskOutcome::of(&event.body).filter(|_| is_ours)
+        TaskOutcome::from_body(&event.body).filter(|_| is_ours)
     }
 }
 

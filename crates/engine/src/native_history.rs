@@ -67,7 +67,7 @@ impl Kept {
     /// The id that it has, or would have, as a session of Roost. Derived from the runtime and its id, so always the
     /// same.
     pub fn session_id(&self) -> SessionId {
-        SessionId::of_native(&self.runtime, &self.session.id)
+        SessionId::for_native(&self.runtime, &self.session.id)
     }
 
     /// The record that lists show, as if it were a closed session. Runtimes do not tell when it began or how many

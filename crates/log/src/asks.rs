@@ -38,7 +38,8 @@ impl AskChange {
             _ => None,
         };
         let remembered = remembered.map(|rule| Self::Remembered(DatedRule { at: event.time, rule }));
-        let pending = PendingChange::of(event).map(|change| Self::Pending(event.trace.session_id.clone(), change));
+        let pending =
+            PendingChange::from_event(event).map(|change| Self::Pending(event.trace.session_id.clone(), change));
         pending.into_iter().chain(remembered)
     }
 

@@ -100,7 +100,7 @@ pub enum PendingChange {
 
 impl PendingChange {
     /// The change that this event makes; `None` for events that neither open nor close anything.
-    pub fn of(event: &NormalizedEvent) -> Option<Self> {
+    pub fn from_event(event: &NormalizedEvent) -> Option<Self> {
         let opened = |ask| {
             Self::Opened(Box::new(Pending {
                 session_id: event.trace.session_id.clone(),

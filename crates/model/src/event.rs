@@ -218,7 +218,7 @@ pub struct NewEvent {
 
 impl NewEvent {
     /// A new event of the daemon itself, which belongs to no session.
-    pub fn of_host(time: Timestamp, body: impl Into<EventBody>) -> Self {
+    pub fn for_host(time: Timestamp, body: impl Into<EventBody>) -> Self {
         let trace = Trace::session(SessionId::host());
         Self { time, trace, runtime: RuntimeRef::new(RuntimeName::Host), body: body.into() }
     }

@@ -126,7 +126,7 @@ impl SessionId {
 
     /// The session id of a conversation that a runtime keeps: the runtime's own id if that is a UUID, else a UUID
     /// derived from it, so that it is the same every time.
-    pub fn of_native(runtime: &RuntimeName, native: &RuntimeSessionId) -> Self {
+    pub fn for_native(runtime: &RuntimeName, native: &RuntimeSessionId) -> Self {
         match Uuid::try_parse(native.as_str()) {
             Ok(_) => native.as_str().into(),
             Err(_) => {

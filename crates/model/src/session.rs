@@ -88,7 +88,7 @@ pub enum TaskOutcome {
 
 impl TaskOutcome {
     /// The outcome, if this is the last event of a task; `None` for every other event.
-    pub fn of(body: &EventBody) -> Option<Self> {
+    pub fn from_body(body: &EventBody) -> Option<Self> {
         match body {
             EventBody::TaskCompleted(_) => Some(Self::Completed),
             EventBody::TaskFailed(_) => Some(Self::Failed),
@@ -309,7 +309,7 @@ impl SessionRecord {
                 self.queue = update.queue.unwrap_or_else(|| std::mem::take(&mut self.queue));
             }
             EventBody::SessionClosed(_) => self.status = SessionStatus::Closed,
-            body => match TaskOutcome::of(body) {
+            body => match TaskOutcome::from_body(body) {
                 Some(outcome) => {
                     self.open_task = None;
                     self.last_outcome = Some(outcome);

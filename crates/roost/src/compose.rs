@@ -9,7 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use roost_adapters::acp::{AcpAdapter, AgentCommand, PRESETS, preset};
+use roost_adapters::AgentCommand;
+use roost_adapters::acp::{AcpAdapter, PRESETS, preset};
 use roost_adapters::{BUILT_IN, Setup, built_in};
 use roost_cli::{StateDir, blocking, lock};
 use roost_engine::{Engine, Environments, NativeHistory, Runtimes, WhenFull};
@@ -104,7 +105,7 @@ fn acp_agent(id: &str, runtime: &config::Runtime, holder: Arc<Holder>) -> AcpAda
         command.args.splice(0..0, preset.args.iter().map(Into::into));
     }
     let display_name = runtime.display_name.as_deref().unwrap_or(preset.display_name);
-    AcpAdapter::new(RuntimeName::from_id(id), display_name, command, holder).of(preset)
+    AcpAdapter::new(RuntimeName::from_id(id), display_name, command, holder).with_preset(preset)
 }
 
 /// The command of a runtime: as configured, else the program of its id.

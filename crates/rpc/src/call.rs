@@ -26,7 +26,7 @@ const FOLDERS: [&str; 7] =
 /// The parts of a tool call that its description is made from. The agent's title is not among them: an agent may call
 /// `rm -rf` "Read README".
 #[derive(Clone, Copy, Debug)]
-pub struct Call<'a> {
+pub struct ToolCallView<'a> {
     /// The tool as the runtime names it.
     pub name: &'a str,
     /// What the runtime says the tool does; what the input shows counts for more.
@@ -35,9 +35,9 @@ pub struct Call<'a> {
     pub input: &'a Value,
 }
 
-impl<'a> Call<'a> {
+impl<'a> ToolCallView<'a> {
     /// The call that an approval is about.
-    pub fn asked(asked: &'a ApprovalRequestedPayload) -> Self {
+    pub fn from_approval(asked: &'a ApprovalRequestedPayload) -> Self {
         Self { name: &asked.name, kind: asked.kind, input: &asked.input }
     }
 
@@ -294,7 +294,7 @@ mod tests {
             ),
         ];
         for (name, kind, input, permission, display, description) in cases {
-            let call = Call { name, kind, input: &input };
+            let call = ToolCallView { name, kind, input: &input };
             assert_eq!((call.permission(), call.display().as_str()), (permission, display));
             assert_eq!(call.description("/w"), description);
         }
@@ -311,13 +311,13 @@ mod tests {
             ("Bash", json!({ "command": "ls", "script": "rm x" }), "{\"command\":\"ls\",\"script\":\"rm x\"}"),
         ];
         for (name, input, expected) in cases {
-            assert_eq!(Call { name, kind: None, input: &input }.preview(), expected);
+            assert_eq!(ToolCallView { name, kind: None, input: &input }.preview(), expected);
         }
     }
     #[test]
     fn a_preview_that_is_cut_says_how_much_is_missing() {
         let input = json!({ "command": "x".repeat(5_000) });
-        let preview = Call { name: "Bash", kind: None, input: &input }.preview();
+        let preview = ToolCallView { name: "Bash", kind: None, input: &input }.preview();
         assert!(preview.ends_with("x… [cut: 1000 more characters]"), "{preview}");
     }
 }

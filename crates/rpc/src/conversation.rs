@@ -21,7 +21,8 @@ pub enum Speaker {
 /// One block of a message's content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Block {
+#[schemars(rename = "Block")]
+pub enum ContentBlock {
     /// Text. Code is fenced with its language; images and artifacts are named in brackets.
     Text {
         /// Never empty; cut if the message would exceed 128 KiB.
@@ -49,11 +50,12 @@ pub enum Block {
 
 /// The content of a message, in the shape of Claude's API.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Said {
+#[schemars(rename = "Said")]
+pub struct MessageBody {
     /// Who it comes from; the same as `type` of the message.
     pub role: Speaker,
     /// The content in order; at least one block.
-    pub content: Vec<Block>,
+    pub content: Vec<ContentBlock>,
     /// The model that wrote it; only for messages of the agent, and only if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -77,7 +79,7 @@ pub struct Message {
     /// When it was recorded.
     pub timestamp: Timestamp,
     /// Role and content, in the shape of Claude's API.
-    pub message: Said,
+    pub message: MessageBody,
     /// Whether it summarizes a context that became too long; always false for sessions in Roost's log.
     pub is_context_compaction: bool,
     /// Whether it is not meant to be shown; always false for sessions in Roost's log.

@@ -22,7 +22,7 @@ pub struct Example {
 
 impl Example {
     /// The example of this method; every method has one.
-    pub fn of(method: Method) -> Self {
+    pub fn for_method(method: Method) -> Self {
         let (params, result) = params_and_result(method);
         Self { params, result }
     }
@@ -355,7 +355,7 @@ mod tests {
     #[test]
     fn every_example_is_read_and_written_again_as_it_was() {
         for &method in Method::ALL {
-            let example = Example::of(method);
+            let example = Example::for_method(method);
             let again = method.reread(&example).unwrap_or_else(|error| panic!("{}: {error}", method.name()));
             assert_eq!(again, example, "{}", method.name());
         }

@@ -43,7 +43,7 @@ impl fmt::Display for Id {
 
 /// A JSON-RPC request, or a notification if it has no id.
 #[derive(Debug)]
-pub struct Call {
+pub struct RpcCall {
     /// `None` for a notification, which gets no response.
     pub id: Option<Id>,
     /// Name of the method, not checked yet.
@@ -54,14 +54,14 @@ pub struct Call {
 
 /// The content of one frame. An entry that is not a valid call is the error response to send for it.
 #[derive(Debug)]
-pub enum Incoming {
+pub enum RpcFrame {
     /// A single call.
-    One(Result<Call, Box<Response>>),
+    One(Result<RpcCall, Box<Response>>),
     /// A batch; its responses are sent together.
-    Batch(Vec<Result<Call, Box<Response>>>),
+    Batch(Vec<Result<RpcCall, Box<Response>>>),
 }
 
-impl Incoming {
+impl RpcFrame {
     /// Parses a frame. If it is not JSON at all, the error is the response to send.
     pub fn read(frame: &[u8]) -> Result<Self, Box<Response>> {
         let refuse = |code, why: &dyn fmt::Display| Box::new(Response::error(Id::NULL, Fault::new(code, why)));
@@ -73,7 +73,7 @@ impl Incoming {
         let first = frame.iter().find(|byte| !byte.is_ascii_whitespace());
         if first != Some(&b'[') {
             let raw: &RawValue = serde_json::from_slice(frame).map_err(parse)?;
-            return Ok(Self::One(Call::read(raw)));
+            return Ok(Self::One(RpcCall::read(raw)));
         }
         let members: Vec<&RawValue> = serde_json::from_slice(frame).map_err(parse)?;
         let refuse = |why: &dyn fmt::Display| Err(refuse(FaultCode::InvalidRequest, why));
@@ -82,12 +82,12 @@ impl Incoming {
             many if many > MAX_BATCH => {
                 refuse(&format_args!("the batch has {many} requests; send at most {MAX_BATCH}"))
             }
-            _ => Ok(Self::Batch(members.into_iter().map(Call::read).collect())),
+            _ => Ok(Self::Batch(members.into_iter().map(RpcCall::read).collect())),
         }
     }
 }
 
-impl Call {
+impl RpcCall {
     fn read(raw: &RawValue) -> Result<Self, Box<Response>> {
         #[derive(Deserialize)]
         struct Wire<'a> {
@@ -192,8 +192,8 @@ mod tests {
 
     /// The code that a frame is refused with, and the id that the refusal bears.
     fn refusal(frame: &str) -> Option<(i32, String)> {
-        let response = match Incoming::read(frame.as_bytes()) {
-            Err(response) | Ok(Incoming::One(Err(response))) => response,
+        let response = match RpcFrame::read(frame.as_bytes()) {
+            Err(response) | Ok(RpcFrame::One(Err(response))) => response,
             Ok(_) => return None,
         };
         let Outcome::Error(fault) = response.outcome else { return None };
@@ -231,14 +231,14 @@ mod tests {
     fn ids_of_every_legal_type_come_back_as_they_came() {
         for id in ["1", "-7", "1.5", "\"a\"", "null"] {
             let frame = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"x"}}"#);
-            let Ok(Incoming::One(Ok(call))) = Incoming::read(frame.as_bytes()) else { panic!("{id}") };
+            let Ok(RpcFrame::One(Ok(call))) = RpcFrame::read(frame.as_bytes()) else { panic!("{id}") };
             assert_eq!(serde_json::to_string(&call.id.unwrap()).unwrap(), id);
         }
     }
 
     #[test]
     fn without_an_id_it_is_a_notification() {
-        let Ok(Incoming::One(Ok(call))) = Incoming::read(br#"{"jsonrpc":"2.0","method":"x","params":null}"#) else {
+        let Ok(RpcFrame::One(Ok(call))) = RpcFrame::read(br#"{"jsonrpc":"2.0","method":"x","params":null}"#) else {
             panic!("it is a call")
         };
         assert!(call.id.is_none() && call.params.is_none());
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_batch_is_read_member_by_member() {
-        let Ok(Incoming::Batch(members)) = Incoming::read(br#" [{"jsonrpc":"2.0","id":1,"method":"x"}, 5]"#) else {
+        let Ok(RpcFrame::Batch(members)) = RpcFrame::read(br#" [{"jsonrpc":"2.0","id":1,"method":"x"}, 5]"#) else {
             panic!("it is a batch")
         };
         assert!(members[0].is_ok() && members[1].is_err());

@@ -91,7 +91,7 @@ fn descriptor(name: &str, required: bool, schema: Value, generator: &mut SchemaG
 }
 
 fn example(method: Method) -> Value {
-    let Example { params, result } = Example::of(method);
+    let Example { params, result } = Example::for_method(method);
     let params: Vec<_> =
         params.as_object().into_iter().flatten().map(|(name, value)| json!({ "name": name, "value": value })).collect();
     json!({ "name": method.name(), "params": params, "result": { "name": "result", "value": result } })

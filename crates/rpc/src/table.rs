@@ -276,7 +276,7 @@ method_table! {
 
     /// Lists the workspaces.
     WorkspaceList = "workspace/list" (WorkspaceListParams) -> WorkspaceListResult, Observe, Read, Free;
-    /// One workspace.
+    /// Describes one workspace.
     WorkspaceGet = "workspace/get" (WorkspaceParams) -> Workspace, Observe, Read, Free;
     /// Adds a folder as a workspace.
     WorkspaceAdd = "workspace/add" (WorkspaceAddParams) -> Workspace, Operate, Change, Free;

@@ -14,7 +14,7 @@ use axum::extract::ws::Utf8Bytes;
 use futures::FutureExt;
 use parking_lot::{Mutex, MutexGuard};
 use roost_model::time::Timestamp;
-use roost_rpc::{Call, CallOrder, Cost, Fault, FaultCode, Incoming, Method, Response};
+use roost_rpc::{CallOrder, Cost, Fault, FaultCode, Method, Response, RpcCall, RpcFrame};
 use serde_json::{Value, json};
 use tokio::sync::{OwnedMutexGuard, OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -115,9 +115,9 @@ impl Connection {
 
     /// Handles a frame. Returns when the next one may be read, which is when a slot for its call is free.
     pub(crate) async fn receive(self: &Arc<Self>, host: &Arc<Host>, frame: &[u8]) {
-        match Incoming::read(frame) {
-            Err(refused) | Ok(Incoming::One(Err(refused))) => self.reply(refused.encode()).await,
-            Ok(Incoming::One(Ok(call))) => {
+        match RpcFrame::read(frame) {
+            Err(refused) | Ok(RpcFrame::One(Err(refused))) => self.reply(refused.encode()).await,
+            Ok(RpcFrame::One(Ok(call))) => {
                 let Some(slot) = self.call_slot().await else { return };
                 let is_goodbye = is_goodbye(&call);
                 let running = self.run(host, call).await;
@@ -130,7 +130,7 @@ impl Connection {
                     drop(slot);
                 });
             }
-            Ok(Incoming::Batch(members)) => {
+            Ok(RpcFrame::Batch(members)) => {
                 let Some(slot) = self.call_slot().await else { return };
                 let is_goodbye = members.iter().flatten().any(is_goodbye);
                 let mut running = Vec::with_capacity(members.len());
@@ -161,9 +161,9 @@ impl Connection {
     async fn run(
         self: &Arc<Self>,
         host: &Arc<Host>,
-        call: Call,
+        call: RpcCall,
     ) -> impl Future<Output = Option<Response>> + Send + 'static {
-        let Call { id, method, params } = call;
+        let RpcCall { id, method, params } = call;
         let call = PreparedCall::read(method, params);
         let (turn, resolved) = self.enqueue(host, &call).await;
         let (this, host) = (self.clone(), host.clone());
@@ -372,6 +372,6 @@ pub(crate) fn ephemeral(event: &str, mut params: Value) -> Utf8Bytes {
     json!({ "jsonrpc": "2.0", "method": format!("event/{event}"), "params": params }).to_string().into()
 }
 
-fn is_goodbye(call: &Call) -> bool {
+fn is_goodbye(call: &RpcCall) -> bool {
     Method::from_name(&call.method) == Some(Method::Shutdown)
 }

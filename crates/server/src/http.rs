@@ -10,7 +10,7 @@ use axum::routing::{get, post};
 use axum::{Extension, Json, Router, middleware};
 use bytes::Bytes;
 use roost_model::time::Timestamp;
-use roost_rpc::{self, Cost, Fault, FaultCode, Incoming, Outcome};
+use roost_rpc::{self, Cost, Fault, FaultCode, Outcome, RpcFrame};
 use serde_json::json;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::SizeAbove;
@@ -101,9 +101,9 @@ async fn upgrade(
 /// JSON-RPC over HTTP: one request or a batch, answered in one response.
 async fn call(State(host): State<Arc<Host>>, Extension(admitted): Extension<AdmittedRequest>, body: Bytes) -> Response {
     let caller = admitted.caller;
-    match Incoming::read(&body) {
-        Err(refused) | Ok(Incoming::One(Err(refused))) => answer(StatusCode::BAD_REQUEST, refused.encode()),
-        Ok(Incoming::One(Ok(one))) => match run(&host, &caller, one).await {
+    match RpcFrame::read(&body) {
+        Err(refused) | Ok(RpcFrame::One(Err(refused))) => answer(StatusCode::BAD_REQUEST, refused.encode()),
+        Ok(RpcFrame::One(Ok(one))) => match run(&host, &caller, one).await {
             None => StatusCode::NO_CONTENT.into_response(),
             Some(response) => {
                 let response = bounded(response);
@@ -115,7 +115,7 @@ async fn call(State(host): State<Arc<Host>>, Extension(admitted): Extension<Admi
                 }
             }
         },
-        Ok(Incoming::Batch(members)) => {
+        Ok(RpcFrame::Batch(members)) => {
             let running = members.into_iter().map(|member| async {
                 match member {
                     Ok(one) => run(&host, &caller, one).await,
@@ -131,8 +131,8 @@ async fn call(State(host): State<Arc<Host>>, Extension(admitted): Extension<Admi
 }
 
 /// Carries out one call. A client that hangs up cancels what only reads; the rest is carried out all the same.
-pub(crate) async fn run(host: &Arc<Host>, caller: &Caller, call: roost_rpc::Call) -> Option<roost_rpc::Response> {
-    let roost_rpc::Call { id, method, params } = call;
+pub(crate) async fn run(host: &Arc<Host>, caller: &Caller, call: roost_rpc::RpcCall) -> Option<roost_rpc::Response> {
+    let roost_rpc::RpcCall { id, method, params } = call;
     let call = PreparedCall::read(method, params);
     let outcome = match call.cost() {
         Cost::Change | Cost::Start => {

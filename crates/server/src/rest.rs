@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on, post};
 use axum::{Extension, Router};
 use bytes::Bytes;
-use roost_rpc::{Call, Cost, Fault, FaultCode, Id, Method, Outcome, Route, Verb};
+use roost_rpc::{Cost, Fault, FaultCode, Id, Method, Outcome, Route, RpcCall, Verb};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -152,7 +152,7 @@ async fn serve(
     shape: Shape,
 ) -> Response {
     let raw = RawValue::from_string(Value::Object(params.clone()).to_string()).ok();
-    let call = Call { id: Some(Id::NULL), method: method.name().into(), params: raw };
+    let call = RpcCall { id: Some(Id::NULL), method: method.name().into(), params: raw };
     let Some(response) = run(&host, &admitted.caller, call).await else {
         return StatusCode::NO_CONTENT.into_response();
     };

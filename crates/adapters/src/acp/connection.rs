@@ -18,8 +18,8 @@ use super::presets::AgentProfile;
 use super::questions;
 use super::turn::{AcpTurn, PROMPT, PendingPermission};
 use crate::host::json_rpc::{CallResult, Peer};
-use crate::host::waiting::{not_pending, question_not_pending};
-use crate::host::{Connection, ExitReport, Outbox, Reply, Task, Then, Writer, notice, reply};
+use crate::host::pending_decisions::{not_pending, question_not_pending};
+use crate::host::{Connection, ExitReport, Outbox, PumpAction, Reply, Task, Writer, notice, reply};
 
 /// The member of the answer's `_meta` that carries the reason of a denial.
 const REASON_META: &str = "roost";
@@ -85,7 +85,7 @@ impl Connection for AcpConnection {
         &mut self.out
     }
 
-    fn on_command(&mut self, command: AcpCommand) -> Then {
+    fn on_command(&mut self, command: AcpCommand) -> PumpAction {
         match command {
             AcpCommand::Call { method, params, to } => {
                 if let Err((PendingReply::Call(to), error)) = self.peer.call(method, &params, PendingReply::Call(to)) {
@@ -103,13 +103,17 @@ impl Connection for AcpConnection {
             AcpCommand::Answer { question, answer, to } => reply(to, self.answer_question(&question, answer)),
             AcpCommand::Cancel { to } => reply(to, self.cancel()),
         }
-        Then::Continue
+        PumpAction::Continue
     }
 
-    fn on_stdout(&mut self, lines: Batch<'_>) -> Then {
+    fn on_stdout(&mut self, lines: Batch<'_>) -> PumpAction {
         lines.for_each(|line| self.on_line(line));
         // The process is stopped if a cancelled turn is over and one of its tools still runs.
-        if self.out.turn.as_ref().is_some_and(AcpTurn::leaves_a_tool) { Then::Leave } else { Then::Continue }
+        if self.out.turn.as_ref().is_some_and(AcpTurn::leaves_a_tool) {
+            PumpAction::Leave
+        } else {
+            PumpAction::Continue
+        }
     }
 
     fn on_stderr(&mut self, line: String) {

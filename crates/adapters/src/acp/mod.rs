@@ -47,8 +47,7 @@ use roost_model::ids::RuntimeSessionId;
 use roost_model::runtime::{AuthModel, AuthStatus, McpSupport, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use roost_process::{Holder, RunId};
 
-pub use crate::host::AgentCommand;
-use crate::host::{VersionProbe, without_grace};
+use crate::host::{AgentCommand, VersionProbe, without_grace};
 
 pub use facts::FACTS;
 pub(crate) use facts::TOOLS;
@@ -87,7 +86,7 @@ impl AcpAdapter {
     }
 
     /// Applies what is known about a preset's agent; the command stays the one that was given.
-    pub fn of(self, preset: &'static Preset) -> Self {
+    pub fn with_preset(self, preset: &'static Preset) -> Self {
         Self { profile: preset.profile, preset: Some(preset), ..self }
     }
 
@@ -117,7 +116,7 @@ impl AcpAdapter {
             open.mcp_servers.clear();
         }
         let holder = if self.profile.leaves_with_stdin { (*self.holder).clone() } else { without_grace(&self.holder) };
-        let started = launch(&holder, RunId::fresh(), &self.command.of_session(open), open).await?;
+        let started = launch(&holder, RunId::fresh(), &self.command.for_session(open), open).await?;
         let agent = AcpAgent::initialize(started, self.profile).await?;
         *self.handshake.lock() = Some(agent.handshake.clone());
         Ok(agent)

@@ -112,7 +112,7 @@ impl AcpAgent {
         is_new: bool,
     ) -> Result<AcpSession, AdapterError> {
         let Self { handle, profile, handshake } = self;
-        handle.tell(AcpCommand::Bind { native: native.clone(), is_new }).await?;
+        handle.send(AcpCommand::Bind { native: native.clone(), is_new }).await?;
         let takes_images = handshake.agent_capabilities.prompt_capabilities.image;
         let (cwd, models) = (open.env.cwd.clone().into(), Models::from_answer(answered));
         Ok(AcpSession { native, cwd, takes_images, profile, models, chosen: None, handle })
@@ -232,7 +232,7 @@ async fn call(
 ) -> Result<CallResult, AdapterError> {
     // Requests of the schema have string keys and finite numbers only, so they always serialise.
     let params = serde_json::to_value(params).unwrap_or_default();
-    handle.shake(method, |to| AcpCommand::Call { method, params, to }).await
+    handle.ask_with_timeout(method, |to| AcpCommand::Call { method, params, to }).await
 }
 
 fn mcp_servers(open: &OpenSession) -> Vec<acp::McpServer> {

@@ -200,9 +200,7 @@ impl ToolCallState {
 #[derive(Debug, Default)]
 pub(super) struct AcpTools {
     known: HashMap<String, ToolCallState>,
-    /// See [`AgentProfile::not_input`].
     not_input: &'static [&'static str],
-    /// See [`AgentProfile::output_field`].
     output_field: Option<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! Recorded runs of real agents, read by the same code that reads live ones. The summaries are golden files: a change
+//! RecordedMessage runs of real agents, read by the same code that reads live ones. The summaries are golden files: a change
 //! in how a real agent is understood shows up as a diff.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use super::turn::{AcpTurn, PROMPT};
 use super::wire;
 use crate::host::json_rpc::Incoming;
 use crate::host::{Task, Writer};
-use crate::trace_kit::{self, Recorded, Words, assert_nothing_is_open, recorded};
+use crate::trace_kit::{self, RecordedMessage, Words, assert_nothing_is_open, recorded};
 
 /// Every turn of a trace as drafts.
 fn turns(path: &Path) -> Vec<Vec<Draft>> {
@@ -28,7 +28,7 @@ fn turns(path: &Path) -> Vec<Vec<Draft>> {
     let profile = preset(&agent).map_or(AgentProfile::CONFORMING, |preset| preset.profile);
     let mut connection = AcpConnection::new(writer, profile);
     let mut turns = Vec::new();
-    for Recorded { sent, text } in recorded(path) {
+    for RecordedMessage { sent, text } in recorded(path) {
         if sent {
             let message: Value = serde_json::from_str(&text).unwrap_or_default();
             if message["method"] == "session/prompt" {
@@ -106,7 +106,7 @@ fn every_line_of_a_recorded_gemini_is_read_or_kept_as_it_is() {
     // Lines that are not protocol are counted too.
     for path in ["gemini", "gemini-print"].into_iter().flat_map(|agent| trace_kit::traces(agent, 1)) {
         let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
-        for Recorded { text, .. } in recorded(&path).iter().filter(|record| !record.sent) {
+        for RecordedMessage { text, .. } in recorded(&path).iter().filter(|record| !record.sent) {
             *kinds.entry(kind(text)).or_default() += 1;
         }
         writeln!(table, "{}", path.file_stem().unwrap().to_string_lossy()).unwrap();
@@ -118,7 +118,7 @@ fn every_line_of_a_recorded_gemini_is_read_or_kept_as_it_is() {
 #[test]
 fn every_line_of_a_recorded_agent_is_of_the_protocol_and_what_is_not_understood_is_kept() {
     for path in traces() {
-        for Recorded { text, .. } in recorded(&path).into_iter().filter(|line| !line.sent) {
+        for RecordedMessage { text, .. } in recorded(&path).into_iter().filter(|line| !line.sent) {
             assert!(
                 !matches!(wire::parse(&text), wire::AcpMessage::Rpc(Incoming::Noise)),
                 "{}: {text}",

@@ -10,7 +10,7 @@ use super::presets::AgentProfile;
 use super::questions::Form;
 use crate::host::Task;
 use crate::host::json_rpc::RpcId;
-use crate::host::waiting::Waiting;
+use crate::host::pending_decisions::PendingDecisions;
 
 /// The request that begins a turn; the agent's answer to it ends the turn.
 pub(super) const PROMPT: &str = "session/prompt";
@@ -26,7 +26,7 @@ pub(super) struct PendingPermission {
 pub(super) struct AcpTurn {
     pub(super) task: Task,
     pub(super) mapper: AcpMapper,
-    pub(super) permissions: Waiting<PendingPermission>,
+    pub(super) permissions: PendingDecisions<PendingPermission>,
     pub(super) questions: HashMap<QuestionId, (RpcId, Form)>,
     pub(super) profile: AgentProfile,
     /// A tool call was denied; some agents then end the turn as cancelled.
@@ -43,7 +43,7 @@ impl AcpTurn {
         Self {
             task,
             mapper: AcpMapper::new(profile),
-            permissions: Waiting::default(),
+            permissions: PendingDecisions::default(),
             questions: HashMap::new(),
             profile,
             refused: false,

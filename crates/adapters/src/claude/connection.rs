@@ -16,8 +16,8 @@ use super::plan::Plan;
 use super::reader::{allowance, denial};
 use super::turn::ClaudeTurn;
 use super::{host_server, questions, wire};
-use crate::host::waiting::{not_pending, question_not_pending};
-use crate::host::{Connection, ExitReport, Outbox, Reply, Task, Then, Writer, notice, reply};
+use crate::host::pending_decisions::{not_pending, question_not_pending};
+use crate::host::{Connection, ExitReport, Outbox, PumpAction, Reply, Task, Writer, notice, reply};
 
 /// The method under which a task's request is recorded.
 pub(super) const METHOD: &str = "user";
@@ -135,7 +135,7 @@ impl Connection for ClaudeConnection {
         &mut self.out
     }
 
-    fn on_command(&mut self, command: ClaudeCommand) -> Then {
+    fn on_command(&mut self, command: ClaudeCommand) -> PumpAction {
         match command {
             ClaudeCommand::Call { request, to } => match self.request(&request) {
                 Ok(id) => {
@@ -152,12 +152,12 @@ impl Connection for ClaudeConnection {
             ClaudeCommand::Answer { question, answer, to } => reply(to, self.answer_question(&question, answer)),
             ClaudeCommand::Cancel { to } => reply(to, self.cancel()),
         }
-        Then::Continue
+        PumpAction::Continue
     }
 
-    fn on_stdout(&mut self, lines: Batch<'_>) -> Then {
+    fn on_stdout(&mut self, lines: Batch<'_>) -> PumpAction {
         lines.for_each(|line| self.on_line(line));
-        Then::Continue
+        PumpAction::Continue
     }
 
     fn on_stderr(&mut self, line: String) {

@@ -119,7 +119,8 @@ pub(super) fn sessions(
     for file in files(config, cwd)? {
         let Some(id) = file.file_stem().and_then(|stem| stem.to_str()) else { continue };
         // A file that is gone by now or cannot be read must not hide the others.
-        let Ok((ConversationHead { cwd: begun, title: Some(title) }, updated_at)) = heads.of(&file, head) else {
+        let Ok((ConversationHead { cwd: begun, title: Some(title) }, updated_at)) = heads.get_or_read(&file, head)
+        else {
             continue;
         };
         // Two directories can share a folder name.
@@ -149,7 +150,7 @@ pub(super) fn messages(config: &Path, cwd: &Path, id: &str) -> io::Result<Option
 
 /// A number that changes when the conversation's file does; `None` if there is none. Blocks on the disk.
 pub(super) fn stamp(config: &Path, cwd: &Path, id: &str) -> Option<u64> {
-    Stamp::of(&file(config, cwd, id).ok()??).ok().map(Stamp::number)
+    Stamp::read(&file(config, cwd, id).ok()??).ok().map(Stamp::number)
 }
 
 fn file(config: &Path, cwd: &Path, id: &str) -> io::Result<Option<PathBuf>> {
@@ -327,7 +328,7 @@ mod tests {
         let mut read = String::new();
         for (kind, example) in examples::examples("claude") {
             let line: HistoryLine = serde_json::from_value(example).unwrap_or_else(|error| panic!("{kind}: {error}"));
-            writeln!(read, "{kind}:{}", examples::told(conversation(vec![line]))).unwrap();
+            writeln!(read, "{kind}:{}", examples::describe(conversation(vec![line]))).unwrap();
         }
         insta::assert_snapshot!(read);
     }

@@ -99,7 +99,7 @@ impl ClaudeAdapter {
     }
 
     fn config_dir_of(&self, open: &OpenSession) -> PathBuf {
-        auth::config_dir(&launch::variables(&self.command.of_session(open), &open.env))
+        auth::config_dir(&launch::variables(&self.command.for_session(open), &open.env))
     }
 
     /// The CLI's settings for a session. A top-level member of the session's settings replaces the configured one.
@@ -126,7 +126,7 @@ impl ClaudeAdapter {
             return Err(AdapterError::Spawn(reason));
         }
         let lock = self.locks.take(conversation.id()).await?;
-        let (command, config) = (self.command.of_session(&open), self.config_dir_of(&open));
+        let (command, config) = (self.command.for_session(&open), self.config_dir_of(&open));
         if let Conversation::Known(id) = &conversation {
             session_registry::refuse_if_open_elsewhere(config.clone(), id).await?;
         }

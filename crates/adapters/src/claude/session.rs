@@ -100,7 +100,7 @@ impl ClaudeSession {
         if tools == self.tools {
             return Ok(());
         }
-        self.handle.tell(ClaudeCommand::Offer { tools: tools.clone() }).await?;
+        self.handle.send(ClaudeCommand::Offer { tools: tools.clone() }).await?;
         if !self.tools.tools.is_empty() {
             self.set_mcp_servers(false).await?;
         }
@@ -129,7 +129,8 @@ impl ClaudeSession {
     /// Sends a control request with the handshake's time limit; a refusal is an error.
     async fn request(&self, request: Value) -> Result<Value, AdapterError> {
         let subtype = request["subtype"].as_str().unwrap_or_default().to_owned();
-        let answered = self.handle.shake::<CallResult>(&subtype, |to| ClaudeCommand::Call { request, to }).await?;
+        let answered =
+            self.handle.ask_with_timeout::<CallResult>(&subtype, |to| ClaudeCommand::Call { request, to }).await?;
         answered.map_err(|error| {
             let message = format!("{} refused {subtype}: {error}", ClaudeConnection::NAME);
             AdapterError::Runtime { message, raw: None }

@@ -1,4 +1,4 @@
-//! Recorded runs of the real CLI, read by the same code that reads live ones. The summaries are golden files: a change
+//! RecordedMessage runs of the real CLI, read by the same code that reads live ones. The summaries are golden files: a change
 //! in how it is understood shows up as a diff.
 
 use std::path::{Path, PathBuf};
@@ -13,14 +13,14 @@ use super::connection::{ClaudeConnection, METHOD};
 use super::turn::ClaudeTurn;
 use super::wire::{self, ClaudeMessage};
 use crate::host::{Task, Writer};
-use crate::trace_kit::{self, Names, Recorded, Words, assert_nothing_is_open, recorded, usual};
+use crate::trace_kit::{self, Names, RecordedMessage, Words, assert_nothing_is_open, recorded, usual};
 
 /// Every task of a trace as drafts.
 fn turns(path: &Path) -> Vec<Vec<Draft>> {
     let (writer, mut written) = Writer::new("nobody reads this");
     let mut connection = ClaudeConnection::new(writer, "default");
     let mut turns = Vec::new();
-    for Recorded { sent, text: line } in recorded(path) {
+    for RecordedMessage { sent, text: line } in recorded(path) {
         if !sent {
             connection.on_line(Line::Bytes(line.as_bytes()));
             while written.try_recv().is_ok() {}
@@ -83,7 +83,7 @@ fn recorded_runs_are_understood_as_before() {
 #[test]
 fn every_recorded_line_is_known() {
     for path in traces() {
-        for Recorded { text: line, .. } in recorded(&path).into_iter().filter(|recorded| !recorded.sent) {
+        for RecordedMessage { text: line, .. } in recorded(&path).into_iter().filter(|recorded| !recorded.sent) {
             let read = wire::parse(&line);
             let known = !matches!(read, ClaudeMessage::Unknown { .. } | ClaudeMessage::Noise);
             assert!(known, "{}: {line}", path.display());

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::map::ClaudeMapper;
 use crate::host::Task;
-use crate::host::waiting::Waiting;
+use crate::host::pending_decisions::PendingDecisions;
 
 /// A `can_use_tool` request that waits for a decision, or for the answer to a question.
 #[derive(Debug)]
@@ -34,10 +34,10 @@ pub(super) struct ClaudeTurn {
     /// Ids of the user messages that the CLI has not acknowledged. A `result` that comes before they are ends a turn
     /// that the CLI began by itself.
     pub(super) unacknowledged: HashSet<String>,
-    pub(super) permissions: Waiting<PendingPermission>,
+    pub(super) permissions: PendingDecisions<PendingPermission>,
     /// Open calls of `AskUserQuestion`.
     pub(super) questions: HashMap<QuestionId, PendingPermission>,
-    pub(super) host_calls: Waiting<HostRequest>,
+    pub(super) host_calls: PendingDecisions<HostRequest>,
     /// The session has interrupted the turn.
     pub(super) cancelled: bool,
 }
@@ -49,9 +49,9 @@ impl ClaudeTurn {
             task,
             mapper: ClaudeMapper::default(),
             unacknowledged: [prompt].into(),
-            permissions: Waiting::default(),
+            permissions: PendingDecisions::default(),
             questions: HashMap::new(),
-            host_calls: Waiting::default(),
+            host_calls: PendingDecisions::default(),
             cancelled: false,
         }
     }

@@ -14,8 +14,8 @@ use super::resume_result::PastTurnState;
 use super::socket;
 use super::turn::{CodexTurn, PendingApproval, START_METHOD};
 use crate::host::json_rpc::{CallResult, Peer};
-use crate::host::waiting::not_pending;
-use crate::host::{Connection, ExitReport, Outbox, Reply, Task, Then, Writer, reply};
+use crate::host::pending_decisions::not_pending;
+use crate::host::{Connection, ExitReport, Outbox, PumpAction, Reply, Task, Writer, reply};
 
 /// A command from the session to the task that owns the connection.
 pub(super) enum CodexCommand {
@@ -104,14 +104,14 @@ impl Connection for CodexConnection {
         &mut self.dialog.out
     }
 
-    fn on_command(&mut self, command: CodexCommand) -> Then {
+    fn on_command(&mut self, command: CodexCommand) -> PumpAction {
         self.dialog.on_command(command);
-        Then::Continue
+        PumpAction::Continue
     }
 
-    fn on_stdout(&mut self, lines: Batch<'_>) -> Then {
+    fn on_stdout(&mut self, lines: Batch<'_>) -> PumpAction {
         self.outbox().stdout_noise(lines);
-        Then::Continue
+        PumpAction::Continue
     }
 
     fn on_stderr(&mut self, line: String) {
@@ -122,7 +122,7 @@ impl Connection for CodexConnection {
         self.messages.next_batch().await
     }
 
-    async fn on_message(&mut self, texts: Vec<String>) -> Then {
+    async fn on_message(&mut self, texts: Vec<String>) -> PumpAction {
         texts.iter().for_each(|text| self.dialog.on_message(text));
         // The marker is on disk before the session hears that the turn has started, so a later daemon finds the turn.
         if let Some(turn) = &mut self.dialog.out.turn
@@ -131,7 +131,7 @@ impl Connection for CodexConnection {
             self.marker.write(turn.id.as_deref().unwrap_or_default()).await;
             reply(to, Ok(()));
         }
-        Then::Continue
+        PumpAction::Continue
     }
 
     async fn on_turn_delivered(&mut self) {

@@ -137,7 +137,7 @@ pub(super) fn sessions(
     let mut sessions = Vec::new();
     for file in rollout_files(home)? {
         // One that is gone by now, or that nobody may read, does not hide the others.
-        let Ok((Some(RolloutHead { id, cwd: begun, title }), updated_at)) = heads.of(&file, read_head) else {
+        let Ok((Some(RolloutHead { id, cwd: begun, title }), updated_at)) = heads.get_or_read(&file, read_head) else {
             continue;
         };
         if is_same_dir(&begun, cwd) {
@@ -176,7 +176,7 @@ pub(super) fn messages(home: &Path, cwd: &Path, id: &str) -> io::Result<Option<V
 
 /// A number that changes when the file of a conversation does; `None` if there is no such file. Blocks on the disk.
 pub(super) fn stamp(home: &Path, id: &str) -> Option<u64> {
-    Stamp::of(&find_file(home, id).ok()??).ok().map(Stamp::number)
+    Stamp::read(&find_file(home, id).ok()??).ok().map(Stamp::number)
 }
 
 /// Finds the file of a conversation by its id, which is the end of the file name. Blocks on the disk.
@@ -329,7 +329,7 @@ mod tests {
         for (kind, example) in examples::examples("codex") {
             let line: RolloutLine =
                 serde_json::from_str(&example.to_string()).unwrap_or_else(|error| panic!("{kind}: {error}"));
-            writeln!(read, "{kind}:{}", examples::told(to_message(line))).unwrap();
+            writeln!(read, "{kind}:{}", examples::describe(to_message(line))).unwrap();
         }
         insta::assert_snapshot!(read);
     }

@@ -99,7 +99,7 @@ pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Ho
 impl CodexAdapter {
     async fn start(&self, open: OpenSession) -> Result<CodexSession, AdapterError> {
         let settings = launch::settings(&self.config, open.input.runtime_config.as_ref())?;
-        let command = self.command.of_session(&open);
+        let command = self.command.for_session(&open);
         let (connection, process, socket) = launch::launch(&self.holder, &command, &open, &settings).await?;
         let server = Server::initialize(connection, process, socket).await?;
         let home = CodexHome::from_env(&command, &open.env);
@@ -124,7 +124,7 @@ impl CodexAdapter {
         self.version.probe(&self.holder, &self.command, &open.env).await;
         let Some(version) = self.version.too_old() else { return Ok(None) };
         let settings = launch::settings(&self.config, open.input.runtime_config.as_ref())?;
-        let (command, holder) = (self.command.of_session(open), self.holder.clone());
+        let (command, holder) = (self.command.for_session(open), self.holder.clone());
         ExecSession::new(command, holder, open.clone(), settings, version).map(Some)
     }
 }

@@ -59,7 +59,7 @@ impl Server {
             "capabilities": { "experimentalApi": true, "optOutNotificationMethods": OPTED_OUT },
         });
         server.call("initialize", hello).await?.map_err(from_rpc_error)?;
-        server.handle.tell(CodexCommand::Notify { method: "initialized" }).await?;
+        server.handle.send(CodexCommand::Notify { method: "initialized" }).await?;
         Ok(server)
     }
 
@@ -77,7 +77,7 @@ impl Server {
             None => {
                 let params = json!({ "threadId": id, "excludeTurns": true });
                 self.call("thread/resume", params).await?.map_err(from_rpc_error)?;
-                self.handle.tell(CodexCommand::Bind { thread: id }).await?;
+                self.handle.send(CodexCommand::Bind { thread: id }).await?;
                 None
             }
         };
@@ -90,7 +90,7 @@ impl Server {
     /// Subscribes to a turn again and fetches what it did since `since`; `None` if Codex does not know the turn.
     async fn adopt(&self, thread: String, turn: String, mut since: u64) -> Result<Option<RuntimeTask>, AdapterError> {
         let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
-        self.handle.tell(CodexCommand::Adopt { thread, turn, drafts: sender }).await?;
+        self.handle.send(CodexCommand::Adopt { thread, turn, drafts: sender }).await?;
         for tries_left in (0..CATCH_UP_TRIES).rev() {
             let asked_at = now_ms();
             let state = self.handle.ask(|to| CodexCommand::CatchUp { since, last: tries_left == 0, to });
@@ -105,7 +105,7 @@ impl Server {
     }
 
     async fn call(&self, method: &'static str, params: Value) -> Result<CallResult, AdapterError> {
-        self.handle.shake(method, |to| CodexCommand::Call { method, params, to }).await
+        self.handle.ask_with_timeout(method, |to| CodexCommand::Call { method, params, to }).await
     }
 }
 
@@ -188,7 +188,7 @@ impl CodexSession {
         };
         let found = answered.get("instructionSources").and_then(Value::as_array).into_iter().flatten();
         let instructions = found.filter_map(|path| Some(path.as_str()?.to_owned())).collect();
-        self.server.handle.tell(CodexCommand::Bind { thread: id.clone() }).await?;
+        self.server.handle.send(CodexCommand::Bind { thread: id.clone() }).await?;
         self.point.thread = Some(Thread { id, sandbox, instructions, tools });
         self.point.write(self.server.socket.folder()).await;
         Ok(())

@@ -1,4 +1,4 @@
-//! Recorded runs of the real Codex, read by the same code that reads live ones. The summaries are golden files: a change
+//! RecordedMessage runs of the real Codex, read by the same code that reads live ones. The summaries are golden files: a change
 //! in how Codex is understood shows up as a diff.
 
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::connection::{Dialog, PendingCall};
 use super::turn::{CodexTurn, START_METHOD};
 use crate::host::json_rpc::{self, Incoming};
 use crate::host::{Task, Writer};
-use crate::trace_kit::{self, Names, Recorded, Words, assert_nothing_is_open, recorded};
+use crate::trace_kit::{self, Names, RecordedMessage, Words, assert_nothing_is_open, recorded};
 
 /// A dialog that is fed from a recording instead of a server.
 struct Replay {
@@ -24,7 +24,7 @@ impl Replay {
     fn run(path: &Path) -> Vec<Vec<Draft>> {
         let (writer, mut written) = Writer::new("nobody reads this");
         let mut replay = Self { dialog: Dialog::new(writer), turns: Vec::new() };
-        for Recorded { sent, text } in recorded(path) {
+        for RecordedMessage { sent, text } in recorded(path) {
             match sent {
                 true => replay.sent(&serde_json::from_str(&text).unwrap()),
                 false => replay.dialog.on_message(&text),

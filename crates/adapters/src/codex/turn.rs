@@ -10,7 +10,7 @@ use super::map::NotificationMapper;
 use super::questions::AnswerFormat;
 use super::requests::ApprovalKind;
 use crate::host::json_rpc::RpcId;
-use crate::host::waiting::Waiting;
+use crate::host::pending_decisions::PendingDecisions;
 use crate::host::{Reply, Task};
 
 /// The request that starts a turn.
@@ -28,7 +28,7 @@ pub(super) struct CodexTurn {
     pub(super) id: Option<String>,
     pub(super) task: Task,
     pub(super) mapper: NotificationMapper,
-    pub(super) approvals: Waiting<PendingApproval>,
+    pub(super) approvals: PendingDecisions<PendingApproval>,
     pub(super) questions: HashMap<QuestionId, (RpcId, AnswerFormat)>,
     pub(super) cancelled: bool,
     /// How the turn ended, held back until the commands that it left running are cleaned up.

@@ -78,7 +78,7 @@ pub(super) fn sessions(
     let mut sessions = Vec::new();
     for file in chats::files(home, cwd)? {
         // A file that is gone by now or cannot be read must not hide the others.
-        let Ok((Some(ConversationHead { id, title }), updated_at)) = heads.of(&file, head) else { continue };
+        let Ok((Some(ConversationHead { id, title }), updated_at)) = heads.get_or_read(&file, head) else { continue };
         sessions.push(NativeSession { id: id.into(), title, updated_at });
     }
     sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
@@ -97,7 +97,7 @@ fn head(file: &Path) -> io::Result<Option<ConversationHead>> {
 /// A number that changes when the conversation's file does; `None` if there is none. Blocks on the disk.
 pub(super) fn stamp(home: &Path, cwd: &Path, id: &str) -> Option<u64> {
     let files = chats::files_of(home, cwd, id).ok()?;
-    let latest = files.iter().filter_map(|file| Stamp::of(file).ok()).max_by_key(|stamp| stamp.time());
+    let latest = files.iter().filter_map(|file| Stamp::read(file).ok()).max_by_key(|stamp| stamp.time());
     latest.map(Stamp::number)
 }
 
@@ -105,7 +105,7 @@ pub(super) fn stamp(home: &Path, cwd: &Path, id: &str) -> Option<u64> {
 pub(super) fn messages(home: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<NativeMessage>>> {
     let mut latest: Option<(Timestamp, Record)> = None;
     for file in chats::files_of(home, cwd, id)? {
-        let (record, changed) = (Record::read(&file)?, Stamp::of(&file)?.time());
+        let (record, changed) = (Record::read(&file)?, Stamp::read(&file)?.time());
         let newer = latest.as_ref().is_none_or(|(before, _)| *before < changed);
         if record.id == id && record.can_be_resumed() && newer {
             latest = Some((changed, record));
@@ -304,7 +304,7 @@ mod tests {
             let mut record = Record::default();
             record.apply_line(example);
             let (id, title) = (record.id.clone(), record.title());
-            writeln!(read, "{kind}: id {id:?}, title {title:?},{}", examples::told(record.messages())).unwrap();
+            writeln!(read, "{kind}: id {id:?}, title {title:?},{}", examples::describe(record.messages())).unwrap();
         }
         insta::assert_snapshot!(read);
     }

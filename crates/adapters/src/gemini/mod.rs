@@ -85,7 +85,7 @@ pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Ho
 
 impl GeminiAdapter {
     async fn start(&self, open: &OpenSession, settings: &Map<String, Value>) -> Result<AcpAgent, AdapterError> {
-        let started = launch::launch(&self.holder, &self.command.of_session(open), open, settings).await?;
+        let started = launch::launch(&self.holder, &self.command.for_session(open), open, settings).await?;
         let agent = AcpAgent::initialize(started, PROFILE).await?;
         match agent.version().and_then(version::too_old) {
             Some(reason) => Err(AdapterError::Spawn(reason)),
@@ -152,7 +152,7 @@ impl RuntimeAdapter for GeminiAdapter {
         let acp = self.start(&open, &settings).await?.new_session(&open).await.map_err(with_advice)?;
         let native = acp.native_id().ok_or(AdapterError::Unsupported("name its session"))?;
         let lock = self.locks.take(native.as_str()).await?;
-        Ok(Box::new(GeminiSession::open(acp, lock, &self.command.of_session(&open), &open, &settings).await?))
+        Ok(Box::new(GeminiSession::open(acp, lock, &self.command.for_session(&open), &open, &settings).await?))
     }
 
     async fn resume_session(
@@ -162,14 +162,14 @@ impl RuntimeAdapter for GeminiAdapter {
     ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
         let settings = self.settings(&open)?;
         let lock = self.locks.take(native.as_str()).await?;
-        let home = auth::home(&launch::variables(&self.command.of_session(&open), &open.env));
+        let home = auth::home(&launch::variables(&self.command.for_session(&open), &open.env));
         let location = || (home.clone(), PathBuf::from(&open.env.cwd), native.as_str().to_owned());
         let (home, cwd, id) = location();
         if !chats::make_ready(home, cwd, id).await {
             return Err(AdapterError::UnknownSession(native));
         }
         let acp = self.start(&open, &settings).await?.resume(&open, &native).await.map_err(with_advice)?;
-        let session = GeminiSession::open(acp, lock, &self.command.of_session(&open), &open, &settings).await?;
+        let session = GeminiSession::open(acp, lock, &self.command.for_session(&open), &open, &settings).await?;
         let (home, cwd, id) = location();
         chats::tidy(home, cwd, id).await;
         Ok(Box::new(session))

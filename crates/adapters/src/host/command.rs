@@ -21,7 +21,7 @@ pub struct AgentCommand {
 impl AgentCommand {
     /// The command for one session. A configured variable that the session sets itself is left out, so that the
     /// session's value counts.
-    pub(crate) fn of_session(&self, open: &OpenSession) -> Self {
+    pub(crate) fn for_session(&self, open: &OpenSession) -> Self {
         let mut command = self.clone();
         command.env.retain(|(name, _)| !open.input.variables.contains(name));
         command

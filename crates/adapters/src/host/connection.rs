@@ -33,10 +33,10 @@ pub(crate) trait Connection: Send + 'static {
     fn outbox(&mut self) -> &mut Outbox<Self::Turn>;
 
     /// Carries out a command of the session's.
-    fn on_command(&mut self, command: Self::Command) -> Then;
+    fn on_command(&mut self, command: Self::Command) -> PumpAction;
 
     /// Handles lines that the process printed to stdout.
-    fn on_stdout(&mut self, lines: Batch<'_>) -> Then;
+    fn on_stdout(&mut self, lines: Batch<'_>) -> PumpAction;
 
     /// Handles one line that the process printed to stderr.
     fn on_stderr(&mut self, line: String);
@@ -48,8 +48,8 @@ pub(crate) trait Connection: Send + 'static {
     }
 
     /// Handles a message of [`Self::next_message`].
-    fn on_message(&mut self, _message: Self::Message) -> impl Future<Output = Then> + Send {
-        ready(Then::Continue)
+    fn on_message(&mut self, _message: Self::Message) -> impl Future<Output = PumpAction> + Send {
+        ready(PumpAction::Continue)
     }
 
     /// Called once the session has received the end of the turn, or no longer listens.
@@ -63,7 +63,7 @@ pub(crate) trait Connection: Send + 'static {
 
 /// What the pump does after a message or a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Then {
+pub(crate) enum PumpAction {
     /// Waits for the next event.
     Continue,
     /// Treats the runtime as gone without waiting for its process to exit: reports the exit and ends.

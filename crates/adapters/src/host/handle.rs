@@ -39,19 +39,19 @@ impl<C: Connection> Handle<C> {
     }
 
     /// Queues a command without waiting for its effect; an error if the pump has ended.
-    pub(crate) async fn tell(&self, command: C::Command) -> Result<(), AdapterError> {
+    pub(crate) async fn send(&self, command: C::Command) -> Result<(), AdapterError> {
         self.commands.send(command).await.map_err(|_| Self::gone())
     }
 
     /// Sends a command and waits for its answer, without a time limit.
     pub(crate) async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> C::Command) -> Result<T, AdapterError> {
         let (reply, answer) = oneshot::channel();
-        self.tell(command(reply)).await?;
+        self.send(command(reply)).await?;
         answer.await.map_err(|_| Self::gone())?
     }
 
     /// Like [`Self::ask`] for a step of the handshake: fails after [`HANDSHAKE`]; `what` names the step in the error.
-    pub(crate) async fn shake<T>(
+    pub(crate) async fn ask_with_timeout<T>(
         &self,
         what: &str,
         command: impl FnOnce(Reply<T>) -> C::Command,

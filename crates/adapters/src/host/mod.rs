@@ -28,18 +28,18 @@ pub(crate) mod locks;
 mod noise;
 mod notice;
 mod outbox;
+pub(crate) mod pending_decisions;
 mod process;
 mod pump;
 #[cfg(test)]
 mod pump_tests;
 mod task;
 mod version_probe;
-pub(crate) mod waiting;
 mod writer;
 
 pub use command::AgentCommand;
 pub(crate) use command::environment;
-pub(crate) use connection::{Connection, Then};
+pub(crate) use connection::{Connection, PumpAction};
 pub(crate) use exit_report::ExitReport;
 pub(crate) use handle::{Handle, Reply, reply};
 pub(crate) use implicit_sources::implicit_sources;

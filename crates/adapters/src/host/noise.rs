@@ -1,14 +1,14 @@
 //! Lines that a runtime prints beside its protocol, recorded as notices.
 
-use roost_engine::adapter::{Draft, Fact};
-use roost_model::payload::{NoticeLevel, NoticeSource, RuntimeNoticePayload};
+use roost_engine::adapter::Draft;
+use roost_model::payload::{NoticeLevel, NoticeSource};
 use roost_process::Batch;
 
-use super::{Outbox, Task};
+use super::{Outbox, Task, notice};
 
 /// A line that is not protocol, as an informational notice.
 pub(crate) fn noise(source: NoticeSource, message: impl Into<String>) -> Draft {
-    Fact::Notice(RuntimeNoticePayload { level: NoticeLevel::Info, source, message: message.into() }).into()
+    notice(NoticeLevel::Info, source, message)
 }
 
 impl<T: AsRef<Task>> Outbox<T> {

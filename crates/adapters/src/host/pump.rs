@@ -9,7 +9,7 @@ use roost_engine::adapter::Draft;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::{Connection, ExitReport, Handle, Process, Then};
+use super::{Connection, ExitReport, Handle, Process, PumpAction};
 
 /// How many commands may be queued for the pump.
 const QUEUE: usize = 256;
@@ -53,7 +53,7 @@ enum PumpEvent<C: Connection> {
     /// The outbox was emptied: true if the session received the drafts, false if it no longer listens.
     Delivered(bool),
     Stderr(String),
-    Stdout(Then),
+    Stdout(PumpAction),
     StdoutEnded,
     Message(C::Message),
     HungUp,
@@ -72,24 +72,24 @@ impl<C: Connection> Pump<C> {
                     if C::ONE_TURN && !received {
                         return;
                     }
-                    Then::Continue
+                    PumpAction::Continue
                 }
                 PumpEvent::Stderr(line) => {
                     self.connection.on_stderr(line);
-                    Then::Continue
+                    PumpAction::Continue
                 }
                 PumpEvent::Stdout(then) => then,
                 PumpEvent::StdoutEnded => {
                     self.stdout_ended = true;
-                    Then::Continue
+                    PumpAction::Continue
                 }
                 PumpEvent::Message(message) => self.connection.on_message(message).await,
                 PumpEvent::HungUp => return self.finish(EXIT_PATIENCE).await,
             };
             match then {
-                Then::Continue => {}
-                Then::Finish => return self.finish(Duration::ZERO).await,
-                Then::Leave => {
+                PumpAction::Continue => {}
+                PumpAction::Finish => return self.finish(Duration::ZERO).await,
+                PumpAction::Leave => {
                     // The queue closes before the end of the turn is delivered, so that no new task can reach it.
                     self.commands.close();
                     return self.deliver().await;

@@ -5,10 +5,10 @@ use roost_model::payload::{NoticeLevel, NoticeSource, RuntimeNoticePayload};
 use roost_process::Batch;
 use tokio::sync::mpsc;
 
-use super::{Connection, ExitReport, Handle, Outbox, Reply, Task, Then, reply, start};
+use super::{Connection, ExitReport, Handle, Outbox, PumpAction, Reply, Task, reply, start};
 
 struct Fake {
-    messages: mpsc::Receiver<Then>,
+    messages: mpsc::Receiver<PumpAction>,
     /// Receives a unit for every message that was read.
     read: mpsc::UnboundedSender<()>,
     out: Outbox<Task>,
@@ -25,21 +25,21 @@ impl Connection for Fake {
 
     type Turn = Task;
     type Command = FakeCommand;
-    type Message = Then;
+    type Message = PumpAction;
 
     fn outbox(&mut self) -> &mut Outbox<Task> {
         &mut self.out
     }
 
-    fn on_command(&mut self, command: FakeCommand) -> Then {
+    fn on_command(&mut self, command: FakeCommand) -> PumpAction {
         match command {
             FakeCommand::Begin(drafts) => self.out.turn = Some(Task::without_request(drafts)),
             FakeCommand::Ping(to) => reply(to, Ok(())),
         }
-        Then::Continue
+        PumpAction::Continue
     }
 
-    fn on_stdout(&mut self, _: Batch<'_>) -> Then {
+    fn on_stdout(&mut self, _: Batch<'_>) -> PumpAction {
         unreachable!("it has no process")
     }
 
@@ -47,11 +47,11 @@ impl Connection for Fake {
         unreachable!("it has no process")
     }
 
-    async fn next_message(&mut self) -> Option<Then> {
+    async fn next_message(&mut self) -> Option<PumpAction> {
         self.messages.recv().await
     }
 
-    async fn on_message(&mut self, then: Then) -> Then {
+    async fn on_message(&mut self, then: PumpAction) -> PumpAction {
         let (level, source) = (NoticeLevel::Info, NoticeSource::Protocol);
         let notice = RuntimeNoticePayload { level, source, message: String::new() };
         self.out.drafts.push(Fact::Notice(notice).into());
@@ -68,18 +68,18 @@ impl Connection for Fake {
 
 struct PumpFixture {
     handle: Handle<Fake>,
-    messages: mpsc::Sender<Then>,
+    messages: mpsc::Sender<PumpAction>,
     read: mpsc::UnboundedReceiver<()>,
     drafts: mpsc::Receiver<Vec<Draft>>,
 }
 
 /// A pump whose session queue holds one batch, and whose runtime sends `messages`.
-async fn fixture(messages: &[Then]) -> PumpFixture {
+async fn fixture(messages: &[PumpAction]) -> PumpFixture {
     let (sender, receiver) = mpsc::channel(16);
     let (reader, read) = mpsc::unbounded_channel();
     let (to, drafts) = mpsc::channel(1);
     let (handle, _) = start(Fake { messages: receiver, read: reader, out: Outbox::default() }, None, ());
-    handle.tell(FakeCommand::Begin(to)).await.unwrap();
+    handle.send(FakeCommand::Begin(to)).await.unwrap();
     for message in messages {
         sender.send(*message).await.unwrap();
     }
@@ -88,7 +88,7 @@ async fn fixture(messages: &[Then]) -> PumpFixture {
 
 #[tokio::test]
 async fn nothing_more_is_read_while_the_session_is_behind_and_commands_are_heard() {
-    let mut fixture = fixture(&[Then::Continue; 5]).await;
+    let mut fixture = fixture(&[PumpAction::Continue; 5]).await;
     // The first is in the session's queue, the second in the outbox.
     fixture.read.recv().await.unwrap();
     fixture.read.recv().await.unwrap();
@@ -102,7 +102,8 @@ async fn nothing_more_is_read_while_the_session_is_behind_and_commands_are_heard
 
 #[tokio::test]
 async fn where_nobody_listens_everything_is_still_read() {
-    let PumpFixture { handle: _handle, mut read, drafts, messages: _messages } = fixture(&[Then::Continue; 5]).await;
+    let PumpFixture { handle: _handle, mut read, drafts, messages: _messages } =
+        fixture(&[PumpAction::Continue; 5]).await;
     drop(drafts);
     for _ in 0..5 {
         read.recv().await.unwrap();
@@ -111,7 +112,7 @@ async fn where_nobody_listens_everything_is_still_read() {
 
 #[tokio::test]
 async fn a_runtime_that_hangs_up_fails_its_turn_and_the_pump_ends() {
-    let PumpFixture { handle, messages, mut drafts, read: _read } = fixture(&[Then::Continue]).await;
+    let PumpFixture { handle, messages, mut drafts, read: _read } = fixture(&[PumpAction::Continue]).await;
     drop(messages);
     let mut delivered = Vec::new();
     while let Some(batch) = drafts.recv().await {
@@ -127,7 +128,7 @@ async fn a_runtime_that_hangs_up_fails_its_turn_and_the_pump_ends() {
 #[tokio::test]
 async fn a_pump_that_leaves_takes_no_command_before_the_end_is_heard() {
     let PumpFixture { handle, mut read, mut drafts, messages: _messages } =
-        fixture(&[Then::Continue, Then::Leave]).await;
+        fixture(&[PumpAction::Continue, PumpAction::Leave]).await;
     read.recv().await.unwrap();
     read.recv().await.unwrap();
     handle.exited().await;

@@ -18,8 +18,8 @@ use super::catch_up;
 use super::http::{Client, EventStream, HttpError};
 use super::reader::{OutgoingRequest, Reader};
 use super::turn::{OpencodeTurn, PROMPT_METHOD};
-use crate::host::waiting::not_pending;
-use crate::host::{Connection, ExitReport, Outbox, Reply, Task, Then, reply};
+use crate::host::pending_decisions::not_pending;
+use crate::host::{Connection, ExitReport, Outbox, PumpAction, Reply, Task, reply};
 
 /// How long a server whose event stream broke has to exit before the stream is opened again.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
@@ -83,7 +83,7 @@ impl Connection for OpencodeConnection {
         &mut self.reader.out
     }
 
-    fn on_command(&mut self, command: OpencodeCommand) -> Then {
+    fn on_command(&mut self, command: OpencodeCommand) -> PumpAction {
         match command {
             OpencodeCommand::Begin { drafts, to } => reply(to, self.begin(drafts)),
             OpencodeCommand::Forget => self.outbox().turn = None,
@@ -98,12 +98,12 @@ impl Connection for OpencodeConnection {
                 });
             }
         }
-        Then::Continue
+        PumpAction::Continue
     }
 
-    fn on_stdout(&mut self, lines: Batch<'_>) -> Then {
+    fn on_stdout(&mut self, lines: Batch<'_>) -> PumpAction {
         self.outbox().stdout_noise(lines);
-        Then::Continue
+        PumpAction::Continue
     }
 
     fn on_stderr(&mut self, line: String) {
@@ -123,15 +123,15 @@ impl Connection for OpencodeConnection {
         }
     }
 
-    async fn on_message(&mut self, signal: ServerSignal) -> Then {
+    async fn on_message(&mut self, signal: ServerSignal) -> PumpAction {
         match signal {
             ServerSignal::Events(texts) => {
                 texts.iter().for_each(|text| self.reader.on_message(text));
                 self.send_outgoing();
-                Then::Continue
+                PumpAction::Continue
             }
-            ServerSignal::HungUp if self.has_exited().await || !self.reconnect().await => Then::Finish,
-            ServerSignal::HungUp => Then::Continue,
+            ServerSignal::HungUp if self.has_exited().await || !self.reconnect().await => PumpAction::Finish,
+            ServerSignal::HungUp => PumpAction::Continue,
         }
     }
 

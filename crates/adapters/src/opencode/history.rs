@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(session.title.as_deref(), Some("t"));
         let held = messages(&path, Path::new("/home/dev/work/o2"), session.id.as_str()).unwrap().unwrap();
         assert!(stamp(&path, session.id.as_str()).is_some());
-        insta::assert_snapshot!(examples::told(held));
+        insta::assert_snapshot!(examples::describe(held));
     }
 
     #[test]
@@ -294,7 +294,7 @@ mod tests {
                     let part: MessagePart = serde_json::from_value(example["data"].take())
                         .unwrap_or_else(|error| panic!("{kind}: {error}"));
                     let by = StoredMessage { role: "assistant".into(), time: CreationTime::default() };
-                    examples::told(to_messages(&by, std::iter::once(part)))
+                    examples::describe(to_messages(&by, std::iter::once(part)))
                 }
                 "message" => {
                     let info: StoredMessage = serde_json::from_value(example["data"].take())

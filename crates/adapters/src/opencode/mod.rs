@@ -113,7 +113,7 @@ impl OpencodeAdapter {
         if let Availability::Missing { reason } = self.availability(&open.env).await {
             return Err(AdapterError::Spawn(reason));
         }
-        let command = self.command.of_session(&open);
+        let command = self.command.for_session(&open);
         let server = match &self.external {
             Some(url) => (None, url.client(&command, &open.env)),
             None => {

@@ -170,7 +170,7 @@ impl RuntimeSession for OpencodeSession {
         self.handle.ask(|to| OpencodeCommand::Begin { drafts: sender, to }).await?;
         if let Err(error) = self.client.post(&format!("/session/{}/prompt_async", self.native), &prompt).await {
             // A connection that is gone has no turn to drop.
-            let _ = self.handle.tell(OpencodeCommand::Forget).await;
+            let _ = self.handle.send(OpencodeCommand::Forget).await;
             return Err(error.into());
         }
         // OpenCode gets the host's tools by MCP only.

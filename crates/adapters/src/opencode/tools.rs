@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::wire::{PermissionRequest, ToolState, ToolStatus};
-use crate::host::waiting::Waiting;
+use crate::host::pending_decisions::PendingDecisions;
 
 /// Permissions that are requested in addition to that of the call itself.
 const SEPARATE_PERMISSIONS: [&str; 2] = ["doom_loop", "external_directory"];
@@ -67,7 +67,7 @@ struct PendingPermission {
 #[derive(Debug, Default)]
 pub(super) struct CallTracker {
     known: BTreeMap<String, TrackedCall>,
-    pending: Waiting<PendingPermission>,
+    pending: PendingDecisions<PendingPermission>,
     /// The ids of all permissions that were requested; a stream that was opened again repeats them.
     seen_permissions: HashSet<String>,
 }

@@ -3,7 +3,7 @@
 use std::path::{Component, Path};
 
 use roost_model::payload::{ApprovalRequestedPayload, QuestionField, ToolKind};
-use roost_rpc::call::{Call, other_title};
+use roost_rpc::call::{ToolCallView, other_title};
 use serde_json::{Map, Value};
 
 use super::change::changes;
@@ -58,7 +58,7 @@ pub(crate) fn card(style: Style, asked: &ApprovalRequestedPayload, cwd: &Path, e
 
 /// The agent's own title of the call, if it says more than the call itself.
 fn title(asked: &ApprovalRequestedPayload) -> Option<String> {
-    let shown = Call::asked(asked).display();
+    let shown = ToolCallView::from_approval(asked).display();
     other_title(&shown, asked.title.as_deref(), &asked.name).map(|title| one_line(title).into_owned())
 }
 
@@ -112,7 +112,7 @@ fn body(asked: &ApprovalRequestedPayload, against: Against<'_>) -> Vec<String> {
         body.push(format!("$ {}", command.replace('\n', "\n> ")));
         shown.push(key);
         // Right below the command: the same command does another thing in another folder.
-        if let Some(folder) = Call::asked(asked).folder()
+        if let Some(folder) = ToolCallView::from_approval(asked).folder()
             && let Some((key, _)) = input.iter().find(|(_, value)| value.as_str() == Some(folder))
         {
             body.push(format!("in {folder}{}", elsewhere(against, folder)));

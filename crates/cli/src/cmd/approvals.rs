@@ -5,7 +5,7 @@ use std::path::Path;
 use roost_client::Client;
 use roost_model::approval::{ApprovalScope, Pending, PendingAsk};
 use roost_model::time::Timestamp;
-use roost_rpc::call::Call;
+use roost_rpc::call::ToolCallView;
 use roost_rpc::{PendingParams, PendingRequest, PermissionDecision, PermissionRespondParams, SessionParams, method};
 
 use crate::ago::ago;
@@ -272,7 +272,7 @@ async fn give(
     };
     client.call::<method::PermissionRespond>(params).await?;
     let what = match &request.pending.ask {
-        PendingAsk::Approval(asked) => Call::asked(asked).display(),
+        PendingAsk::Approval(asked) => ToolCallView::from_approval(asked).display(),
         PendingAsk::Question(asked) => asked.message.clone(),
     };
     screen::print(&format!("Answered: {}.", one_line(what.lines().next().unwrap_or_default())))?;

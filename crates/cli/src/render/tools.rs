@@ -168,7 +168,7 @@ impl ShownCall {
 
 /// A call in one line: what it would do, and the agent's title if that says more.
 fn describe(requested: &ToolCallRequestedPayload) -> String {
-    let shown = call::Call { name: &requested.name, kind: requested.kind, input: &requested.input }.display();
+    let shown = call::ToolCallView { name: &requested.name, kind: requested.kind, input: &requested.input }.display();
     match call::other_title(&shown, requested.title.as_deref(), &requested.name) {
         Some(title) => format!("{shown} · {}", one_line(title)),
         None => shown,

@@ -25,7 +25,7 @@ fn delete(kind: RowKind, id: &str) -> RowChange {
 
 fn paired(device: &str) -> NewEvent {
     let paired = DevicePairedPayload { device_id: device.into(), name: "phone".into(), scope: Scope::Operate };
-    NewEvent::of_host(Timestamp::from_millis(NOW), paired)
+    NewEvent::for_host(Timestamp::from_millis(NOW), paired)
 }
 
 async fn rows(log: &dyn Log, kind: RowKind) -> Vec<(String, String)> {
@@ -98,7 +98,7 @@ async fn events_of_the_host_reach_whoever_follows_all_and_make_no_session() {
     let Home { dir, log } = Home::new();
     let mut follower = log.follow(Filter::all(), Start::Now).await.unwrap();
     let added = WorkspaceAddedPayload { workspace_id: "w1".into(), name: "engine".into(), path: "/engine".into() };
-    log.keep(vec![], vec![paired("dev_1"), NewEvent::of_host(Timestamp::from_millis(NOW), added)]).await.unwrap();
+    log.keep(vec![], vec![paired("dev_1"), NewEvent::for_host(Timestamp::from_millis(NOW), added)]).await.unwrap();
     assert_eq!(take(&mut follower, 2).await, places("host", 2));
     assert_eq!(log.sessions(10).await.unwrap(), []);
     assert_eq!(log.session("host").await.unwrap(), None);

@@ -10,7 +10,7 @@ mod telling;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use roost_adapters::acp::AgentCommand;
+use roost_adapters::AgentCommand;
 use serde_json::{Map, Value, json};
 use testkit::agents::Agent;
 use testkit::model::ModelServer;

@@ -8,7 +8,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use roost_adapters::acp::{AcpAdapter, AgentCommand};
+use roost_adapters::AgentCommand;
+use roost_adapters::acp::AcpAdapter;
 use roost_model::runtime::RuntimeName;
 use roost_process::{Holder, Ladder};
 use testkit::contract::{Recall, Script, Subject, UseServer, Write};

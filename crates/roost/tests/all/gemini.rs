@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use roost_adapters::acp::AgentCommand;
+use roost_adapters::AgentCommand;
 use roost_adapters::gemini::{self, GeminiAdapter};
 use roost_engine::adapter::{AdapterError, OpenSession, RuntimeAdapter, RuntimeSession};
 use roost_model::ids::{RuntimeSessionId, SessionId};

@@ -8,7 +8,7 @@ mod stopping;
 mod surviving;
 mod telling;
 
-use roost_adapters::acp::AgentCommand;
+use roost_adapters::AgentCommand;
 use serde_json::{Map, Value};
 use testkit::agents::{Agent, opencode_config};
 

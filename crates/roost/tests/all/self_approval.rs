@@ -170,7 +170,7 @@ fn caller_of_every_method() {
         let order = Method::ALL.iter().filter(|method| !goodbye(method)).chain(Method::ALL.iter().filter(goodbye));
         let mut answered: Vec<(usize, Value)> = Vec::new();
         for method in order {
-            let mut params = Example::of(*method).params;
+            let mut params = Example::for_method(*method).params;
             if params.get("session_id").is_some() {
                 params["session_id"] = session.clone();
             }

@@ -222,12 +222,12 @@ impl Device {
     /// The event that the device was paired.
     pub(super) fn paired_event(&self) -> NewEvent {
         let (device_id, name, scope) = (self.id.clone(), self.name.clone(), self.scope);
-        NewEvent::of_host(self.paired_at, DevicePairedPayload { device_id, name, scope })
+        NewEvent::for_host(self.paired_at, DevicePairedPayload { device_id, name, scope })
     }
 
     /// The event that the device was revoked.
     pub(super) fn revoked_event(&self, reason: &str, now: Timestamp) -> NewEvent {
-        NewEvent::of_host(now, DeviceRevokedPayload { device_id: self.id.clone(), reason: reason.into() })
+        NewEvent::for_host(now, DeviceRevokedPayload { device_id: self.id.clone(), reason: reason.into() })
     }
 }
 

@@ -147,7 +147,7 @@ impl Devices {
                             code_withdrawn = locked.code_withdrawn,
                             "An address is locked after wrong pairing codes."
                         );
-                        inner.store(Vec::new(), vec![NewEvent::of_host(inner.now(), locked)]).await?;
+                        inner.store(Vec::new(), vec![NewEvent::for_host(inner.now(), locked)]).await?;
                     }
                     Err(AuthError::Code)
                 }

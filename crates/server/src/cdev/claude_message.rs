@@ -1,7 +1,7 @@
 //! The `claude_message` notification: one for each message and tool call, sent to the session's watchers.
 
 use roost_model::event::NormalizedEvent;
-use roost_rpc::conversation::{Block, Message, Said};
+use roost_rpc::conversation::{ContentBlock, Message, MessageBody};
 use serde_json::{Value, json};
 
 use super::log_line;
@@ -33,7 +33,7 @@ pub(super) fn end(builder: &NotificationBuilder<'_>, event: &NormalizedEvent, re
 }
 
 pub(super) fn claude_message(builder: &NotificationBuilder<'_>, message: &Message) -> Notification {
-    let Said { role, content, model, stop_reason } = &message.message;
+    let MessageBody { role, content, model, stop_reason } = &message.message;
     let fields = json!({
         "type": message.speaker, "role": role, "content": content.iter().map(block).collect::<Vec<_>>(),
         "model": model, "stop_reason": stop_reason, "is_context_compaction": message.is_context_compaction,
@@ -44,13 +44,13 @@ pub(super) fn claude_message(builder: &NotificationBuilder<'_>, message: &Messag
 
 /// A content block with the field names of events: `tool_id`, `tool_name` and `tool_input`, where the history has `id`,
 /// `name` and `input`.
-fn block(block: &Block) -> Value {
+fn block(block: &ContentBlock) -> Value {
     match block {
-        Block::Text { text } => json!({ "type": "text", "text": text }),
-        Block::ToolUse { id, name, input } => {
+        ContentBlock::Text { text } => json!({ "type": "text", "text": text }),
+        ContentBlock::ToolUse { id, name, input } => {
             json!({ "type": "tool_use", "tool_name": name, "tool_id": id, "tool_input": input })
         }
-        Block::ToolResult { tool_use_id, content, is_error } => {
+        ContentBlock::ToolResult { tool_use_id, content, is_error } => {
             json!({ "type": "tool_result", "tool_use_id": tool_use_id, "content": content, "is_error": is_error })
         }
     }

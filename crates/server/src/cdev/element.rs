@@ -7,8 +7,8 @@ use std::sync::Arc;
 use roost_model::event::{EventBody, NormalizedEvent};
 use roost_model::payload::{ModelOutputDeltaKind, QUESTION_TOOL, ToolCallRequestedPayload};
 use roost_model::time::Timestamp;
-use roost_rpc::call::Call;
-use roost_rpc::conversation::{Block, Message, Speaker};
+use roost_rpc::call::ToolCallView;
+use roost_rpc::conversation::{ContentBlock, Message, Speaker};
 use roost_rpc::element::{CallStatus, Element, ElementContent, ToolCallElement, ToolResultElement};
 use roost_rpc::file_change;
 use roost_rpc::shorten::short;
@@ -119,7 +119,9 @@ impl Fold {
                 self.push_call(at, id, QUESTION_TOOL, display, &input);
             }
             EventBody::QuestionResolved(resolved) => {
-                let Block::ToolResult { content, is_error, .. } = question::tool_result(resolved) else { return };
+                let ContentBlock::ToolResult { content, is_error, .. } = question::tool_result(resolved) else {
+                    return;
+                };
                 let (id, text) = (resolved.question_id.as_str(), content);
                 let tool = QUESTION_TOOL;
                 self.end_call(at, CallEnd { id, tool, text, error_code: None, is_error, truncated: false });
@@ -147,8 +149,8 @@ impl Fold {
 
     fn push_text(&mut self, at: ElementPosition, Message { speaker, message, .. }: &Message) {
         let texts = message.content.iter().filter_map(|block| match block {
-            Block::Text { text } => Some(text.as_str()),
-            Block::ToolUse { .. } | Block::ToolResult { .. } => None,
+            ContentBlock::Text { text } => Some(text.as_str()),
+            ContentBlock::ToolUse { .. } | ContentBlock::ToolResult { .. } => None,
         });
         let text = texts.collect::<Vec<_>>().join("\n");
         let content = match speaker {
@@ -162,16 +164,16 @@ impl Fold {
     fn push_native(&mut self, message: &Message) {
         let at = ElementPosition { seq: message.id, time: message.timestamp };
         match message.message.content.first() {
-            Some(Block::Text { .. }) => self.push_text(at, message),
-            Some(Block::ToolUse { id, name, input }) => {
+            Some(ContentBlock::Text { .. }) => self.push_text(at, message),
+            Some(ContentBlock::ToolUse { id, name, input }) => {
                 let input = Value::Object(input.clone());
-                let call = Call { name, kind: None, input: &input };
+                let call = ToolCallView { name, kind: None, input: &input };
                 self.push_call(at, id, name, call.display(), &input);
                 if call.edits() {
                     self.push_diffs(at, id, &input);
                 }
             }
-            Some(Block::ToolResult { tool_use_id, content, is_error }) => {
+            Some(ContentBlock::ToolResult { tool_use_id, content, is_error }) => {
                 let tool = self.tool_name(tool_use_id);
                 let (text, is_error) = (content.clone(), *is_error);
                 self.end_call(
@@ -205,7 +207,7 @@ impl Fold {
 
     fn begin_call(&mut self, at: ElementPosition, requested: &ToolCallRequestedPayload) {
         let ToolCallRequestedPayload { identity, name, input, input_ref, kind, title: _ } = requested;
-        let call = Call { name, kind: *kind, input };
+        let call = ToolCallView { name, kind: *kind, input };
         let id = identity.tool_call_id.as_str();
         self.push_call(at, id, name, call.display(), input);
         // A cut input would show a change that nobody makes.

@@ -1,7 +1,7 @@
 //! The `claude_log` notification: the agent's output in the form of Claude's `stream-json`, whichever agent it is.
 
 use roost_model::payload::{NoticeSource, RuntimeNoticePayload, UsageReportedPayload};
-use roost_rpc::conversation::{Block, Message};
+use roost_rpc::conversation::{ContentBlock, Message};
 use serde_json::{Map, Value, json};
 
 use super::message::object;
@@ -10,7 +10,7 @@ use super::notify::{Audience, Notification, NotificationBuilder};
 /// A message as one `claude_log` line.
 pub(super) fn record(builder: &NotificationBuilder<'_>, message: &Message) -> Notification {
     let content = &message.message.content;
-    let calls = content.iter().any(|block| matches!(block, Block::ToolUse { .. }));
+    let calls = content.iter().any(|block| matches!(block, ContentBlock::ToolUse { .. }));
     let line = json!({
         "type": message.speaker, "message": message.message, "session_id": builder.session_id, "uuid": message.uuid,
     });
@@ -76,13 +76,13 @@ fn without_null(fields: Value) -> Map<String, Value> {
     fields
 }
 
-fn block(block: &Block) -> Value {
+fn block(block: &ContentBlock) -> Value {
     match block {
-        Block::Text { text } => json!({ "type": "text", "text": text }),
-        Block::ToolUse { id, name, input } => {
+        ContentBlock::Text { text } => json!({ "type": "text", "text": text }),
+        ContentBlock::ToolUse { id, name, input } => {
             json!({ "type": "tool_use", "tool_name": name, "tool_id": id, "tool_input": json_text(input) })
         }
-        Block::ToolResult { tool_use_id, content, .. } => {
+        ContentBlock::ToolResult { tool_use_id, content, .. } => {
             json!({ "type": "tool_result", "tool_id": tool_use_id, "text": content })
         }
     }

@@ -5,7 +5,7 @@ use roost_model::event::{EventBody, NormalizedEvent};
 use roost_model::ids::SessionId;
 use roost_model::payload::{QUESTION_TOOL, TaskFailedPayload, ToolCallCompletedPayload};
 use roost_model::transcript;
-use roost_rpc::conversation::{Block, Message, Said, Speaker};
+use roost_rpc::conversation::{ContentBlock, Message, MessageBody, Speaker};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -37,7 +37,7 @@ pub fn from_event(event: &NormalizedEvent) -> Option<Message> {
         speaker: role,
         uuid: uuid(&event.trace.session_id, event.seq),
         timestamp: event.time,
-        message: Said {
+        message: MessageBody {
             role,
             content,
             model: event.runtime.model.as_deref().filter(|_| agent && !failed).map(Into::into),
@@ -58,20 +58,20 @@ pub(super) fn uuid(session: &SessionId, seq: u64) -> String {
     Uuid::new_v5(&Uuid::NAMESPACE_URL, format!("roost:{session}/{seq}").as_bytes()).to_string()
 }
 
-fn text_block(text: impl Into<String>) -> Block {
-    Block::Text { text: text.into() }
+fn text_block(text: impl Into<String>) -> ContentBlock {
+    ContentBlock::Text { text: text.into() }
 }
 
 /// Cuts the texts of a block to the budget.
-pub(super) fn truncate(block: &mut Block, budget: &mut ByteBudget) {
+pub(super) fn truncate(block: &mut ContentBlock, budget: &mut ByteBudget) {
     match block {
-        Block::Text { text } => budget.text(text),
-        Block::ToolUse { input, .. } => budget.fields(input),
-        Block::ToolResult { content, .. } => budget.text(content),
+        ContentBlock::Text { text } => budget.text(text),
+        ContentBlock::ToolUse { input, .. } => budget.fields(input),
+        ContentBlock::ToolResult { content, .. } => budget.text(content),
     }
 }
 
-fn content_from_body(body: &EventBody) -> Option<(Speaker, Vec<Block>)> {
+fn content_from_body(body: &EventBody) -> Option<(Speaker, Vec<ContentBlock>)> {
     use Speaker::{Assistant, User};
     let (role, content) = match body {
         // The question that such a call asks has an event of its own.
@@ -92,10 +92,10 @@ fn content_from_body(body: &EventBody) -> Option<(Speaker, Vec<Block>)> {
     (!content.is_empty()).then_some((role, content))
 }
 
-pub(super) fn block(block: TranscriptContentBlock) -> Option<Block> {
+pub(super) fn block(block: TranscriptContentBlock) -> Option<ContentBlock> {
     Some(match block {
         TranscriptContentBlock::Text { text } if text.is_empty() => return None,
-        TranscriptContentBlock::Text { text } => Block::Text { text },
+        TranscriptContentBlock::Text { text } => ContentBlock::Text { text },
         TranscriptContentBlock::Code { code, language } => {
             text_block(format!("```{}\n{code}\n```", language.unwrap_or_default()))
         }
@@ -109,9 +109,9 @@ pub(super) fn block(block: TranscriptContentBlock) -> Option<Block> {
         },
         TranscriptContentBlock::FileRef { path } => text_block(content::mention(&path)),
         TranscriptContentBlock::ToolUse { tool_call_id, name, input } => {
-            Block::ToolUse { id: tool_call_id.to_string(), name, input: object(input) }
+            ContentBlock::ToolUse { id: tool_call_id.to_string(), name, input: object(input) }
         }
-        TranscriptContentBlock::ToolResult { tool_call_id, result, is_error } => Block::ToolResult {
+        TranscriptContentBlock::ToolResult { tool_call_id, result, is_error } => ContentBlock::ToolResult {
             tool_use_id: tool_call_id.to_string(),
             content: result_text(&result),
             is_error: is_error.unwrap_or(false),
@@ -128,8 +128,8 @@ pub(super) fn object(input: Value) -> Map<String, Value> {
     }
 }
 
-fn result_block(call: &ToolCallCompletedPayload) -> Block {
-    Block::ToolResult {
+fn result_block(call: &ToolCallCompletedPayload) -> ContentBlock {
+    ContentBlock::ToolResult {
         tool_use_id: call.identity.tool_call_id.to_string(),
         content: completed_text(call),
         is_error: call.is_error.unwrap_or(false),

@@ -3,7 +3,7 @@
 use roost_model::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
 use roost_model::ids::SessionId;
 use roost_model::time::Timestamp;
-use roost_rpc::conversation::{Block, Message, Said, Speaker};
+use roost_rpc::conversation::{ContentBlock, Message, MessageBody, Speaker};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -47,7 +47,7 @@ fn message(
         speaker,
         uuid,
         timestamp,
-        message: Said { role: speaker, content, model: None, stop_reason: None },
+        message: MessageBody { role: speaker, content, model: None, stop_reason: None },
         is_context_compaction: false,
         is_meta: false,
     })
@@ -63,13 +63,14 @@ fn uuid(session: &SessionId, id: u64, said: &TranscriptContentBlock) -> String {
 /// The notifications of a message that was added, the same as in a hosted session.
 pub fn notifications(message: &Message, session: &SessionContext<'_>) -> Vec<Notification> {
     let builder = NotificationBuilder { session, session_id: &message.session_id, time: message.timestamp };
-    let is_prompt = message.speaker == Speaker::User && matches!(message.message.content[..], [Block::Text { .. }]);
+    let is_prompt =
+        message.speaker == Speaker::User && matches!(message.message.content[..], [ContentBlock::Text { .. }]);
     let mut notes = vec![claude_message::claude_message(&builder, message)];
     if !is_prompt {
         notes.push(log_line::record(&builder, message));
     }
     let is_answer =
-        message.speaker == Speaker::Assistant && matches!(message.message.content[..], [Block::Text { .. }]);
+        message.speaker == Speaker::Assistant && matches!(message.message.content[..], [ContentBlock::Text { .. }]);
     // Phones take a turn as done when all of a file has been read.
     if is_answer {
         let read = json!({ "messages_emitted": 1, "file_offset": message.id, "file_size": message.id });

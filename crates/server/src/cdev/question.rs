@@ -3,19 +3,19 @@
 use roost_model::payload::{
     QUESTION_TOOL, QuestionAskedPayload, QuestionField, QuestionOutcome, QuestionResolvedPayload,
 };
-use roost_rpc::conversation::Block;
+use roost_rpc::conversation::ContentBlock;
 use serde_json::{Value, json};
 
 use super::message::object;
 
 /// A question as a call of that tool.
-pub(super) fn tool_use(asked: &QuestionAskedPayload) -> Block {
-    Block::ToolUse { id: asked.question_id.to_string(), name: QUESTION_TOOL.into(), input: object(input(asked)) }
+pub(super) fn tool_use(asked: &QuestionAskedPayload) -> ContentBlock {
+    ContentBlock::ToolUse { id: asked.question_id.to_string(), name: QUESTION_TOOL.into(), input: object(input(asked)) }
 }
 
 /// The answer as the result of that call.
-pub(super) fn tool_result(resolved: &QuestionResolvedPayload) -> Block {
-    Block::ToolResult {
+pub(super) fn tool_result(resolved: &QuestionResolvedPayload) -> ContentBlock {
+    ContentBlock::ToolResult {
         tool_use_id: resolved.question_id.to_string(),
         content: outcome(resolved),
         is_error: resolved.outcome != QuestionOutcome::Answered,

@@ -6,7 +6,7 @@ use roost_model::payload::{
     QuestionResolvedPayload,
 };
 use roost_model::tool::PolicyDecision;
-use roost_rpc::call::Call;
+use roost_rpc::call::ToolCallView;
 use serde_json::{Value, json};
 
 use super::log_line::json_text;
@@ -17,7 +17,7 @@ use super::state::{self, Pty};
 
 /// The notifications of a tool call that needs approval.
 pub(super) fn approval(builder: &NotificationBuilder<'_>, asked: &ApprovalRequestedPayload) -> Vec<Notification> {
-    let call = Call::asked(asked);
+    let call = ToolCallView::from_approval(asked);
     let description = call.description(builder.session.cwd);
     let id = &asked.identity.tool_call_id;
     let pty_permission = json!({

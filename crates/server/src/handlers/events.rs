@@ -66,7 +66,7 @@ pub(crate) async fn subscribe(context: &Context<'_>, params: SubscribeParams) ->
             (follower.cursor(), Feed::normalized(context.host.clone(), connection.clone(), follower, workspaces))
         }
         EventFormat::Cdev => {
-            let selection = Selection::SessionSelector(NotificationFilter { types, sessions, workspaces });
+            let selection = Selection::Named(NotificationFilter { types, sessions, workspaces });
             let follower = context.host.sessions.log.follow(selection.filter(), start).await.map_err(lost)?;
             let (host, connection) = (context.host.clone(), connection.clone());
             (follower.cursor(), Feed::cdev(host, connection, selection, naming, follower, after))

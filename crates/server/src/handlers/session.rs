@@ -10,7 +10,7 @@ use roost_model::mode::Mode;
 use roost_model::runtime::{CreateSessionInput, IsolationLevel};
 use roost_model::secret::Secret;
 use roost_model::session::SessionRecord;
-use roost_rpc::call::Call;
+use roost_rpc::call::ToolCallView;
 use roost_rpc::{
     ActiveParams, ActiveResult, AskKind, Fault, Presence, RunMode, SessionInputParams, SessionInputResult,
     SessionParams, SessionRespondParams, SessionSendParams, SessionSendResult, SessionStartParams, SessionStartResult,
@@ -155,8 +155,8 @@ pub(super) async fn attach_result(
         agent_type: record.runtime.id().into(),
         message: "Attached to the session".into(),
         has_pending_permission: !waiting.is_empty(),
-        pending_permission_type: asked.map(|asked| Call::asked(asked).permission().into()),
-        pending_permission_target: asked.map(|asked| Call::asked(asked).target()),
+        pending_permission_type: asked.map(|asked| ToolCallView::from_approval(asked).permission().into()),
+        pending_permission_target: asked.map(|asked| ToolCallView::from_approval(asked).target()),
         project_path: record.cwd,
         started_at: record.created_at,
         last_active: record.updated_at,

@@ -58,7 +58,7 @@ fn is_refused(row: &Parameter, outcome: &Result<Value, Value>) -> bool {
 
 /// The method's example here, with this parameter and no other that the table guards.
 fn call(row: &Parameter, value: Value, workspace: &str, session: &str) -> Value {
-    let mut params = Example::of(row.method).params;
+    let mut params = Example::for_method(row.method).params;
     let fields = params.as_object_mut().unwrap();
     for other in row.method.parameters().filter(|other| other.needs != Needs::Operate) {
         fields.remove(other.name);

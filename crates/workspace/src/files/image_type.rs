@@ -3,13 +3,13 @@
 /// The picture formats that agents accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageType {
-    /// JPEG, `image/jpeg`.
+    /// A photograph, `image/jpeg`.
     Jpeg,
-    /// PNG, `image/png`.
+    /// A lossless picture, `image/png`.
     Png,
     /// GIF in either of its two versions, `image/gif`.
     Gif,
-    /// WebP, `image/webp`.
+    /// A lossy or lossless picture, `image/webp`.
     Webp,
 }
 

@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::map::{self, ExecMapper};
 use super::totals::Totals;
 use crate::codex::notify::{AwaitedTurn, NotifySource};
-use crate::host::{Connection, ExitReport, Outbox, Process, Task, Then, noise};
+use crate::host::{Connection, ExitReport, Outbox, Process, PumpAction, Task, noise};
 
 /// How long a process may take to exit after its turn is over; then it is ended.
 const EXIT_GRACE: Duration = Duration::from_secs(2);
@@ -80,16 +80,16 @@ impl Connection for ExecConnection {
         &mut self.out
     }
 
-    fn on_command(&mut self, Stop: Stop) -> Then {
+    fn on_command(&mut self, Stop: Stop) -> PumpAction {
         self.mapper.end = Some(TaskEnd::Stopped("interrupted".into()));
-        Then::Finish
+        PumpAction::Finish
     }
 
-    fn on_stdout(&mut self, lines: Batch<'_>) -> Then {
+    fn on_stdout(&mut self, lines: Batch<'_>) -> PumpAction {
         lines.for_each(|line| self.mapper.on_line(&line.text(), &mut self.out.drafts));
         *self.totals.lock() = self.mapper.totals;
         self.set_exit_deadline();
-        Then::Continue
+        PumpAction::Continue
     }
 
     fn on_stderr(&mut self, line: String) {
@@ -124,7 +124,7 @@ impl Connection for ExecConnection {
         })
     }
 
-    async fn on_message(&mut self, signal: ExecSignal) -> Then {
+    async fn on_message(&mut self, signal: ExecSignal) -> PumpAction {
         match signal {
             ExecSignal::Notified(Ok(last_message)) => {
                 self.notify = None;
@@ -133,20 +133,20 @@ impl Connection for ExecConnection {
                 }
                 self.mapper.end.get_or_insert_with(|| TaskEnd::Completed("end_turn".into()));
                 self.set_exit_deadline();
-                Then::Continue
+                PumpAction::Continue
             }
             ExecSignal::Notified(Err(error)) => {
                 self.notify = None;
                 let message = format!("Codex's notify source cannot be read: {error}");
                 self.out.drafts.push(map::notice(NoticeLevel::Warning, &message, None));
-                Then::Continue
+                PumpAction::Continue
             }
             ExecSignal::Idle(silence) => {
                 let reason = format!("Codex said nothing for {} ms (ACPLB_IDLE_TIMEOUT_MS)", silence.as_millis());
                 self.mapper.end.get_or_insert(TaskEnd::Stopped(reason));
-                Then::Finish
+                PumpAction::Finish
             }
-            ExecSignal::Overdue => Then::Finish,
+            ExecSignal::Overdue => PumpAction::Finish,
         }
     }
 

@@ -26,7 +26,7 @@ use crate::codex::home::{self, CodexHome};
 use crate::codex::launch::roost_variable;
 use crate::codex::sandbox::Sandbox;
 use crate::codex::{history, notify};
-use crate::host::waiting::not_pending;
+use crate::host::pending_decisions::not_pending;
 use crate::host::{AgentCommand, ExitReport, Handle, Outbox, Process, Task, start};
 
 /// How long Codex may take until it names its thread.
@@ -215,7 +215,7 @@ impl TaskControl for ExecTask {
 
     async fn stop(&self) -> Result<(), AdapterError> {
         // A task that is over needs no stop.
-        let _ = self.0.tell(Stop).await;
+        let _ = self.0.send(Stop).await;
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use roost_adapters::acp::AgentCommand;
+use roost_adapters::AgentCommand;
 use roost_adapters::claude::{ClaudeAdapter, adapter};
 use roost_engine::adapter::{
     Answer, Draft, Fact, OpenSession, RuntimeAdapter, RuntimeSession, RuntimeTask, SentInput, StartedTask, TaskControl,

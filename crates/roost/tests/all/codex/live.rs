@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use roost_adapters::acp::AgentCommand;
+use roost_adapters::AgentCommand;
 use roost_adapters::codex::{self, CodexAdapter};
 use roost_engine::adapter::{
     AdapterError, Answer, Draft, Fact, OpenSession, Reattached, RuntimeAdapter, RuntimeSession, RuntimeTask, SentInput,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use roost_adapters::acp::{AcpAdapter, AgentCommand, preset};
+use roost_adapters::AgentCommand;
+use roost_adapters::acp::{AcpAdapter, preset};
 use roost_engine::adapter::{McpServer, McpServerTransport};
 use roost_model::runtime::RuntimeName;
 use serde_json::json;
@@ -160,7 +161,7 @@ fn acp(agent: Agent, args: &[&str], records: PathBuf) -> AcpAdapter {
     let env = variables(agent, &home, &MODEL.url()).into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     let args = preset.args.iter().chain(args).map(Into::into).collect();
     let command = AgentCommand { program: agent.program().into(), args, env };
-    AcpAdapter::new(RuntimeName::from_id(preset.id), preset.display_name, command, holder(records)).of(preset)
+    AcpAdapter::new(RuntimeName::from_id(preset.id), preset.display_name, command, holder(records)).with_preset(preset)
 }
 
 /// The tool server that agents are given, over both transports.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use roost_adapters::acp::AgentCommand;
+use roost_adapters::AgentCommand;
 use roost_adapters::opencode::{self, OpencodeAdapter};
 use roost_engine::adapter::{AdapterError, OpenSession, RuntimeAdapter, RuntimeSession, TaskEnd};
 use roost_model::ids::{RuntimeSessionId, SessionId};

@@ -241,7 +241,7 @@ async fn a_device_that_goes_away_while_it_is_paired_is_paired_all_the_same() {
     let noise: String = (0..20_000).map(|_| Token::new(TokenKind::Access).unwrap().reveal().to_owned()).collect();
     let big = EventBody::Other { name: "big".into(), payload: json!(noise) };
     let mut health = host.log.health();
-    let big = host.log.append(&StreamId::from("s"), vec![NewEvent::of_host(host.now(), big)]).await.unwrap();
+    let big = host.log.append(&StreamId::from("s"), vec![NewEvent::for_host(host.now(), big)]).await.unwrap();
     health.wait_for(|health| matches!(health, Health::Stalled { .. })).await.unwrap();
     let exchange = tokio::spawn({
         let (devices, token) = (host.devices.clone(), token.clone());

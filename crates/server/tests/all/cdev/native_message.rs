@@ -110,7 +110,7 @@ fn whoever_watches_is_told_as_of_a_hosted_session() {
 
 #[test]
 fn a_runtimes_own_id_is_the_sessions_where_it_is_a_uuid() {
-    let id = |native: &str| SessionId::of_native(&RuntimeName::from_id("opencode"), &native.into()).to_string();
+    let id = |native: &str| SessionId::for_native(&RuntimeName::from_id("opencode"), &native.into()).to_string();
     assert_eq!(id("019a0000-0000-7000-8000-0000000000aa"), "019a0000-0000-7000-8000-0000000000aa");
     assert_eq!(id("ses_1"), id("ses_1"));
     assert_ne!(id("ses_1"), id("ses_2"));

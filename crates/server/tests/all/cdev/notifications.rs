@@ -295,7 +295,7 @@ fn a_question_that_is_cancelled_leaves_the_state_to_the_tasks_end() {
 #[test]
 fn what_waits_is_told_again_as_it_was_told_first() {
     for event in examples() {
-        if let Some(PendingChange::Opened(waiting)) = PendingChange::of(&event) {
+        if let Some(PendingChange::Opened(waiting)) = PendingChange::from_event(&event) {
             let first = project(&event, &SESSION);
             let again = pending(&waiting, &SESSION);
             assert!(first.ends_with(&again) && again.len() >= 3, "{again:?}");

@@ -73,7 +73,7 @@ impl World {
                 if let Outcome::Answer(_) = row.outcome {
                     self.is_as_documented(method, &answer)?;
                 }
-                for (name, place) in &row.keeps {
+                for (name, place) in &row.saves {
                     let found = answer.pointer(place).ok_or_else(|| format!("there is no {place} in {answer}"))?;
                     self.variables.insert(name, found.clone());
                 }
@@ -81,7 +81,7 @@ impl World {
             }
             (_, outcome) => return Err(format!("it came to {outcome:?}")),
         }
-        for (event, expected) in &row.tells {
+        for (event, expected) in &row.expects_event {
             let expected = filled(expected, &self.variables);
             // Those of earlier rows may come first.
             let told = async { while holds(&self.client.event(event).await, &expected, "").is_err() {} };

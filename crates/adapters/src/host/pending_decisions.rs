@@ -9,15 +9,15 @@ use roost_model::tool::ToolCallIdentity;
 /// The open requests, at most one per call. A decision answers a request only if it is about the same attempt: one that
 /// was made before the runtime asked again has no effect.
 #[derive(Debug)]
-pub(crate) struct Waiting<T>(HashMap<ToolCallId, (u32, T)>);
+pub(crate) struct PendingDecisions<T>(HashMap<ToolCallId, (u32, T)>);
 
-impl<T> Default for Waiting<T> {
+impl<T> Default for PendingDecisions<T> {
     fn default() -> Self {
         Self(HashMap::new())
     }
 }
 
-impl<T> Waiting<T> {
+impl<T> PendingDecisions<T> {
     /// Adds a request about this attempt, and returns the older request about the same call that it replaces.
     pub(crate) fn ask(&mut self, about: &ToolCallIdentity, question: T) -> Option<T> {
         self.0.insert(about.tool_call_id.clone(), (about.attempt, question)).map(|(_, void)| void)
@@ -71,7 +71,7 @@ mod tests {
     fn a_decision_about_one_attempt_answers_no_other() {
         let first = ToolCallIdentity::first(None, &json!({ "command": "ls" }));
         let second = ToolCallIdentity { attempt: 2, ..first.clone() };
-        let mut waiting = Waiting::default();
+        let mut waiting = PendingDecisions::default();
         assert_eq!(waiting.ask(&first, "ls"), None);
         assert_eq!(waiting.ask(&second, "rm"), Some("ls"));
         assert_eq!(waiting.answer(&first), None);
