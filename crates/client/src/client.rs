@@ -36,7 +36,7 @@ impl Client {
     }
 
     /// The last notification, such as the progress of a call; it replaces the one before, whether or not that was read.
-    pub fn told(&self) -> watch::Receiver<Option<Notification>> {
+    pub fn last_notification(&self) -> watch::Receiver<Option<Notification>> {
         self.connection.notifications()
     }
 

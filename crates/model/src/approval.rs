@@ -1,6 +1,5 @@
 //! Approvals: what a person is asked, how they answered, and which part of the answer is remembered.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{EventBody, NormalizedEvent};
@@ -9,7 +8,8 @@ use crate::payload::{ApprovalRequestedPayload, QuestionAskedPayload};
 use crate::time::Timestamp;
 
 /// How long an answer to an approval applies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalScope {
     /// Only this attempt at this call.
@@ -24,7 +24,8 @@ pub enum ApprovalScope {
 }
 
 /// The client that answered an approval or a question. A field is absent if it is unknown.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answerer {
     /// The connection that sent the answer, as `clientId` in the result of `initialize`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,7 +39,8 @@ pub struct Answerer {
 }
 
 /// Why an approval is no longer open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalEnd {
     /// A client allowed or denied it.
@@ -56,7 +58,8 @@ pub enum ApprovalEnd {
 }
 
 /// What a session waits for: an approval or an answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PendingAsk {
     /// A tool call that needs to be allowed or denied; answer it with `permission/respond`.
@@ -66,7 +69,8 @@ pub enum PendingAsk {
 }
 
 /// One open approval or question: a row of the table that `permission/pending` lists.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pending {
     /// The session that cannot go on until this is answered.
     pub session_id: SessionId,

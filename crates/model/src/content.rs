@@ -1,13 +1,13 @@
 //! Transcript messages and the blocks they are made of (seed 001).
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ids::{ArtifactId, ToolCallId};
 
 /// A reference to bytes in the artifact store, for what is too big for an event. Read them with `artifact/read`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ArtifactRef {
     /// Derived from the content, so equal bytes have one id.
     pub artifact_id: ArtifactId,
@@ -26,7 +26,8 @@ pub struct ArtifactRef {
 }
 
 /// Who a transcript message comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TranscriptRole {
     /// Instructions that stand before the conversation.
@@ -44,7 +45,8 @@ pub enum TranscriptRole {
 macro_rules! content_block {
     ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(tag = "type", rename_all = "snake_case")]
         pub enum $name {
             /// Text as the person or the agent wrote it.
@@ -122,7 +124,8 @@ content_block! {
 }
 
 /// One message of a transcript: a role and its content in order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TranscriptMessage {
     /// Who the message comes from.
     pub role: TranscriptRole,

@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
-use schemars::{JsonSchema, Schema};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use crate::ids::{ClientId, RequestId, RuntimeSessionId, SessionId, TaskId, UserId};
 use crate::json::present;
@@ -20,7 +19,8 @@ pub const SCHEMA_VERSION: u32 = 1;
 macro_rules! event_table {
     ($($variant:ident($payload:ty) = $name:literal),* $(,)?) => {
         /// The event types that Roost knows; others are kept and passed on as [`EventBody::Other`].
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub enum NormalizedEventType {
             $(#[doc = concat!("`", $name, "`")] #[serde(rename = $name)] $variant),*
         }
@@ -41,12 +41,13 @@ macro_rules! event_table {
         }
 
         /// An event's type together with its payload, so that the two cannot disagree.
-        #[derive(Clone, Debug, PartialEq, JsonSchema)]
-        #[schemars(tag = "type", content = "payload", transform = allow_other_types)]
+        #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[cfg_attr(feature = "schema", schemars(tag = "type", content = "payload", transform = crate::schema::allow_other_types))]
         pub enum EventBody {
-            $(#[doc = concat!("`", $name, "`")] #[schemars(rename = $name)] $variant($payload),)*
+            $(#[doc = concat!("`", $name, "`")] #[cfg_attr(feature = "schema", schemars(rename = $name))] $variant($payload),)*
             /// A type that this version does not know.
-            #[schemars(skip)]
+            #[cfg_attr(feature = "schema", schemars(skip))]
             Other {
                 /// The unknown name, as it stood in `type`.
                 name: String,
@@ -126,19 +127,6 @@ event_table! {
     PairingLocked(PairingLockedPayload) = "pairing.locked",
 }
 
-/// Lets the schema accept what [`EventBody::Other`] accepts, so that a client's validator does not refuse a newer event.
-fn allow_other_types(schema: &mut Schema) {
-    let other = json!({
-        "description": "A type that this version does not know.",
-        "type": "object",
-        "properties": { "type": { "type": "string", "not": { "enum": NormalizedEventType::ALL } }, "payload": true },
-        "required": ["type", "payload"],
-    });
-    if let Some(variants) = schema.get_mut("oneOf").and_then(Value::as_array_mut) {
-        variants.push(other);
-    }
-}
-
 impl EventBody {
     /// The name in an event's `type`; also for types that this version does not know.
     pub fn name(&self) -> &str {
@@ -155,7 +143,8 @@ impl EventBody {
 }
 
 /// What an event belongs to: its session and, where there is one, the task and request that caused it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trace {
     /// The session whose stream holds the event; `host` for events of the daemon itself.
     pub session_id: SessionId,
@@ -181,7 +170,8 @@ impl Trace {
 }
 
 /// The runtime that an event comes from, and what was known of it at that time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuntimeRef {
     /// The runtime, or `host` for the daemon's own events.
     pub name: RuntimeName,
@@ -231,12 +221,13 @@ impl NewEvent {
 }
 
 /// One durable fact, in the same shape in the log and on the wire.
-#[derive(Clone, Debug, PartialEq, JsonSchema)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NormalizedEvent {
     /// Version of the payload shapes; 1 in this version.
     pub schema_version: u32,
     /// Position in the session's stream: 1 for the first event, without gaps.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub seq: u64,
     /// When it happened, by the daemon's clock.
     pub time: Timestamp,
@@ -245,7 +236,7 @@ pub struct NormalizedEvent {
     /// The runtime that it comes from.
     pub runtime: RuntimeRef,
     /// Its type and payload.
-    #[schemars(flatten)]
+    #[cfg_attr(feature = "schema", schemars(flatten))]
     pub body: EventBody,
 }
 

@@ -1,6 +1,5 @@
 //! Why a task failed, in a form that programs can act on.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -8,7 +7,8 @@ use crate::json::present;
 use crate::runtime::RuntimeName;
 
 /// Why a task failed. The first seven are seed 001's; the rest are what only a host can know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum FailureCode {
     /// The prompt alone is bigger than the runtime's limit, so leaving out history cannot help.
@@ -38,7 +38,8 @@ pub enum FailureCode {
 }
 
 /// Why a task failed, for programs to act on and for people to read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskError {
     /// The kind of failure, for programs.
     pub code: FailureCode,

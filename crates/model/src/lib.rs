@@ -49,6 +49,7 @@ pub mod pattern;
 pub mod payload;
 pub mod registry;
 pub mod runtime;
+#[cfg(feature = "schema")]
 pub mod schema;
 pub mod scope;
 pub mod secret;

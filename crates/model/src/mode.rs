@@ -1,14 +1,13 @@
 //! Permission modes: one internal set, the several vocabularies that clients speak, and the seed's three on the wire.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// The seed's three permission modes, which events carry as `permission_mode` beside the finer `mode`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum PermissionMode {
     /// Ask before anything that is not a read.
@@ -20,7 +19,8 @@ pub enum PermissionMode {
 }
 
 /// How much a session may do without asking.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Reads run; every other call is denied.
@@ -102,7 +102,8 @@ impl FromStr for Mode {
 pub struct AnyMode(pub Mode);
 
 /// Every spelling in its usual case, ours first.
-const SPELLINGS: [&str; 14] = [
+#[cfg(any(test, feature = "schema"))]
+pub(crate) const SPELLINGS: [&str; 14] = [
     "plan",
     "ask",
     "accept_edits",
@@ -130,16 +131,6 @@ impl TryFrom<String> for AnyMode {
 impl From<AnyMode> for String {
     fn from(mode: AnyMode) -> Self {
         mode.0.as_str().into()
-    }
-}
-
-impl JsonSchema for AnyMode {
-    fn schema_name() -> Cow<'static, str> {
-        "AnyMode".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": SPELLINGS })
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::approval::ApprovalScope;
@@ -10,7 +9,8 @@ use crate::ids::SessionId;
 use crate::tool::PolicyDecision;
 
 /// What a call does or reaches, as far as two calls are compared.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Touches {
     /// A program with exactly these arguments. If the last word is `*`, any further arguments match.
@@ -24,7 +24,8 @@ pub enum Touches {
 }
 
 /// A pattern for tool calls. A field that is absent matches every call.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallPattern {
     /// Only calls by this runtime, by its id such as `claude`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,7 +63,8 @@ impl fmt::Display for CallPattern {
 }
 
 /// A remembered answer: matching calls are decided by it without asking.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RememberedRule {
     /// How far it applies; never `once`.
     pub scope: ApprovalScope,

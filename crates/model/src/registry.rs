@@ -1,6 +1,5 @@
 //! The runtime registry as clients see it (seed 000).
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::runtime::RuntimeCapabilities;
@@ -10,7 +9,8 @@ use crate::time::Timestamp;
 pub const REGISTRY_VERSION: &str = "1.0";
 
 /// Whether this host lets clients use a runtime; set in `roost.toml`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum RuntimeStatus {
     /// Usable without reservation; the default.
@@ -25,7 +25,8 @@ pub enum RuntimeStatus {
 }
 
 /// Where a client lists the sessions of a runtime.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum SessionListSource {
     /// With the method for a workspace's history; always so in Roost.
@@ -35,7 +36,8 @@ pub enum SessionListSource {
 }
 
 /// Where a client reads or watches a session of a runtime.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum SessionSource {
     /// With the methods of the session's workspace; always so in Roost.
@@ -45,7 +47,8 @@ pub enum SessionSource {
 }
 
 /// The method to call for each operation. The same for all of Roost's runtimes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuntimeMethods {
     /// Lists the sessions of a workspace.
     pub history: String,
@@ -87,7 +90,8 @@ impl Default for RuntimeMethods {
 }
 
 /// One runtime in the registry: an agent that sessions can run on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeEntry {
     /// The value for `agent_type`, such as `claude`; never changes.
@@ -122,7 +126,8 @@ pub struct RuntimeEntry {
 }
 
 /// Whether a runtime can be used on this machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeAvailability {
     /// Whether its program was found.
@@ -141,7 +146,8 @@ pub struct RuntimeAvailability {
 }
 
 /// How clients say which runtime a call is for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeRouting {
     /// Name of the parameter that selects the runtime: `agent_type`.
@@ -153,7 +159,8 @@ pub struct RuntimeRouting {
 }
 
 /// All runtimes, from the adapters that are registered and the server's policy.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeRegistry {
     /// Version of this shape; `1.0` in this version.

@@ -1,8 +1,18 @@
-//! The JSON Schemas of the wire types, generated and committed under `schemas/`.
+//! The JSON Schemas of the wire types, generated and committed under `schemas/`. Only tests need them, so they are behind
+//! the feature `schema`: generated code for every type would make the program bigger and its build longer.
 //!
 //! They say what is accepted: an optional field may also be `null`, which is read as absent.
 
-use schemars::{JsonSchema, Schema, schema_for};
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
+use serde_json::{Value, json};
+
+use crate::event::NormalizedEventType;
+use crate::mode::{AnyMode, SPELLINGS};
+use crate::runtime::RuntimeName;
+use crate::runtime::name::FIXED;
+use crate::time::Timestamp;
 
 use crate::{approval, content, event, failure, pattern, payload, registry, runtime, session, tool};
 
@@ -30,4 +40,52 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         entry::<approval::Pending>("pending"),
         entry::<pattern::RememberedRule>("remembered_rule"),
     ]
+}
+
+impl JsonSchema for RuntimeName {
+    fn schema_name() -> Cow<'static, str> {
+        "RuntimeName".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let fixed: Vec<_> = FIXED.iter().chain([&Self::Host]).map(RuntimeName::wire).collect();
+        json_schema!({ "anyOf": [
+            { "type": "string", "enum": fixed },
+            { "type": "string", "pattern": "^acp:.+$" },
+        ] })
+    }
+}
+
+impl JsonSchema for AnyMode {
+    fn schema_name() -> Cow<'static, str> {
+        "AnyMode".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": SPELLINGS })
+    }
+}
+
+impl JsonSchema for Timestamp {
+    fn schema_name() -> Cow<'static, str> {
+        "Timestamp".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "date-time" })
+    }
+}
+
+/// Lets the schema accept what [`EventBody::Other`](crate::event::EventBody::Other) accepts, so that a client's validator
+/// does not refuse a newer event.
+pub(crate) fn allow_other_types(schema: &mut Schema) {
+    let other = json!({
+        "description": "A type that this version does not know.",
+        "type": "object",
+        "properties": { "type": { "type": "string", "not": { "enum": NormalizedEventType::ALL } }, "payload": true },
+        "required": ["type", "payload"],
+    });
+    if let Some(variants) = schema.get_mut("oneOf").and_then(Value::as_array_mut) {
+        variants.push(other);
+    }
 }

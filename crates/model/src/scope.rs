@@ -1,16 +1,16 @@
 //! What a caller may do, from a hosted agent's own process up to the owner of the host.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a client may do. Each scope includes those before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// A process of a hosted agent: look at its own session. The local door gives it by what it sees; nobody can ask for
     /// it and no device can have it, so it cannot be read from the wire.
     #[serde(skip_deserializing)]
-    #[schemars(skip)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     Agent,
     /// Read everything, change nothing.
     Observe,

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -16,7 +15,8 @@ use crate::time::Timestamp;
 use crate::transcript::is_message;
 
 /// The lifecycle of a session (seed 002).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SessionStatus {
     /// It exists but was never prompted; no process runs.
@@ -75,7 +75,8 @@ impl fmt::Display for SessionStatus {
 }
 
 /// How a task ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TaskOutcome {
     /// The agent finished its turn.
@@ -99,7 +100,8 @@ impl TaskOutcome {
 }
 
 /// A prompt that waits for the running task to end.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueuedPrompt {
     /// Id of the prompt, as in the result of `session/send`.
     pub prompt_id: PromptId,
@@ -112,7 +114,8 @@ pub struct QueuedPrompt {
 }
 
 /// The task that runs now.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OpenTask {
     /// Id of the task.
     pub task_id: TaskId,
@@ -123,7 +126,8 @@ pub struct OpenTask {
 }
 
 /// A conversation that began outside Roost, as it was when Roost took it over.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Adopted {
     /// The runtime's id for the conversation.
     pub runtime_session_id: RuntimeSessionId,
@@ -132,7 +136,8 @@ pub struct Adopted {
 }
 
 /// The point at which a session was forked from another one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Forked {
     /// The session it was forked from.
     pub session_id: SessionId,
@@ -145,7 +150,8 @@ pub struct Forked {
 }
 
 /// The current state of a session: the sum of its events and nothing else.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionRecord {
     /// Id of the session; never changes.
     pub session_id: SessionId,

@@ -1,10 +1,10 @@
 //! The files that a runtime reads by itself, besides its input: settings, instructions and manifests, by path and hash.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a file is to the runtime that reads it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SourceKind {
     /// The runtime's settings.
@@ -20,7 +20,8 @@ pub enum SourceKind {
 }
 
 /// A file that a runtime reads by itself. Its content is never recorded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImplicitSource {
     /// Path of the file, as the runtime finds it.
     pub path: String,
@@ -38,7 +39,8 @@ pub struct ImplicitSource {
 }
 
 /// All files that a runtime reads by itself, or the reason why they are not known.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImplicitSources {
     /// True if they are not known, or the runtime reads none.
     pub disabled: bool,

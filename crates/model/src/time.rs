@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::fmt;
 
 use jiff::fmt::temporal::DateTimePrinter;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
@@ -53,16 +52,6 @@ impl<'de> Deserialize<'de> for Timestamp {
         let text = Cow::<'de, str>::deserialize(deserializer)?;
         let parsed: jiff::Timestamp = text.parse().map_err(de::Error::custom)?;
         Ok(Self::from_millis(parsed.as_millisecond()))
-    }
-}
-
-impl JsonSchema for Timestamp {
-    fn schema_name() -> Cow<'static, str> {
-        "Timestamp".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "format": "date-time" })
     }
 }
 

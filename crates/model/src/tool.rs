@@ -1,6 +1,5 @@
 //! Tool calls: identity, manifest, policy and sandbox (seed 001).
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -10,7 +9,8 @@ use crate::json::present;
 use crate::mode::{Mode, PermissionMode};
 
 /// One attempt at a tool call. A decision about it counts for no other attempt and no other input.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolCallIdentity {
     /// Roost's id for the call, the same over all attempts.
     pub tool_call_id: ToolCallId,
@@ -18,7 +18,7 @@ pub struct ToolCallIdentity {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_tool_call_id: Option<String>,
     /// Counts attempts at the same call from 1: a replay or retry has the next number.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub attempt: u32,
     /// `sha256:<hex>` of the canonical JSON of the input, even where the event shows it shortened.
     pub input_hash: String,
@@ -37,7 +37,8 @@ impl ToolCallIdentity {
 }
 
 /// Who ran a tool. `codesdk` is the seed's word for the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolExecutedBy {
     /// Roost, on the host.
@@ -47,7 +48,8 @@ pub enum ToolExecutedBy {
 }
 
 /// Where a tool ran. `codesdk` is the seed's word for the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolExecutionEnv {
     /// In a container that the host started.
@@ -61,7 +63,8 @@ pub enum ToolExecutionEnv {
 }
 
 /// A layer of the policy that judges a tool call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum PolicySource {
     /// The rules of the runtime itself.
@@ -73,7 +76,8 @@ pub enum PolicySource {
 }
 
 /// What one layer decides about a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum PolicyResult {
     /// The call may run, as far as this layer is concerned.
@@ -85,7 +89,8 @@ pub enum PolicyResult {
 }
 
 /// The final decision about a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum PolicyDecision {
     /// The call may run.
@@ -95,7 +100,8 @@ pub enum PolicyDecision {
 }
 
 /// What one layer of the policy decided about a tool call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolPolicyEvaluation {
     /// The layer that decided.
     pub source: PolicySource,
@@ -107,7 +113,8 @@ pub struct ToolPolicyEvaluation {
 }
 
 /// The policy as it stood when a tool call was decided.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolPolicySnapshot {
     /// The session's mode in the seed's three words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -122,7 +129,8 @@ pub struct ToolPolicySnapshot {
 }
 
 /// The limits of the sandbox that a tool ran in. A field is absent if it is unknown.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolSandboxSummary {
     /// Whether it could use the network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -136,7 +144,8 @@ pub struct ToolSandboxSummary {
 }
 
 /// A tool that is offered to a runtime.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolManifestEntry {
     /// Name by which the runtime calls it.
     pub name: String,
@@ -152,7 +161,8 @@ pub struct ToolManifestEntry {
 }
 
 /// The tools that are offered to a runtime for a task.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolManifest {
     /// The tools in the order in which they are offered.
     pub tools: Vec<ToolManifestEntry>,

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use roost_model::mode::AnyMode;
 use roost_model::secret::Secret;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attachment::PromptImage;

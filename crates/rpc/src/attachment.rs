@@ -1,6 +1,5 @@
 //! Images that a prompt carries.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 params! {

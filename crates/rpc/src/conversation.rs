@@ -2,12 +2,12 @@
 
 use roost_model::ids::SessionId;
 use roost_model::time::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Who a message comes from. As in Claude's own records, a tool's result comes from the user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Speaker {
     /// The person, or a tool that returns its result to the agent.
@@ -19,9 +19,10 @@ pub enum Speaker {
 }
 
 /// One block of a message's content.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[schemars(rename = "Block")]
+#[cfg_attr(feature = "schema", schemars(rename = "Block"))]
 pub enum ContentBlock {
     /// Text. Code is fenced with its language; images and artifacts are named in brackets.
     Text {
@@ -49,8 +50,9 @@ pub enum ContentBlock {
 }
 
 /// The content of a message, in the shape of Claude's API.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Said")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Said"))]
 pub struct MessageBody {
     /// Who it comes from; the same as `type` of the message.
     pub role: Speaker,
@@ -65,7 +67,8 @@ pub struct MessageBody {
 }
 
 /// One message of a session's history.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Message {
     /// Position in the session, strictly increasing; in a forked session it counts on from the other one.
     pub id: u64,

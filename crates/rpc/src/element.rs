@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use roost_model::time::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One thing to draw.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Element {
     /// Derived from the event's `seq` (or the position in the runtime's own record), so it never changes.
     pub id: String,
@@ -19,7 +19,8 @@ pub struct Element {
 }
 
 /// What an element shows.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", content = "content", rename_all = "snake_case")]
 pub enum ElementContent {
     /// A prompt of the user.
@@ -58,7 +59,8 @@ pub enum ElementContent {
 }
 
 /// How far a tool call is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CallStatus {
     /// It runs, or waits for an approval.
@@ -72,7 +74,8 @@ pub enum CallStatus {
 }
 
 /// A tool call to draw.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolCallElement {
     /// The tool as the runtime names it.
     pub tool: String,
@@ -90,7 +93,8 @@ pub struct ToolCallElement {
 }
 
 /// The result of a tool call to draw.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolResultElement {
     /// The `tool_id` of the call.
     pub tool_call_id: String,
@@ -114,7 +118,8 @@ pub struct ToolResultElement {
 }
 
 /// A change that a tool call makes to a file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiffElement {
     /// The `tool_id` of the call.
     pub tool_call_id: String,
@@ -127,7 +132,8 @@ pub struct DiffElement {
 }
 
 /// The number of lines that a diff changes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiffSummary {
     /// Number of lines added.
     pub added: usize,
@@ -138,7 +144,8 @@ pub struct DiffSummary {
 }
 
 /// A group of changed lines with up to 3 unchanged lines around them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiffHunk {
     /// The header as in a unified diff: `@@ -1,2 +1,3 @@`.
     pub header: String,
@@ -155,7 +162,8 @@ pub struct DiffHunk {
 }
 
 /// What a change does to a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum LineChange {
     /// Unchanged, shown as context.
@@ -167,7 +175,8 @@ pub enum LineChange {
 }
 
 /// One line of a diff.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiffLine {
     /// What the change does to it.
     #[serde(rename = "type")]

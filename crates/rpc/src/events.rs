@@ -1,7 +1,6 @@
 //! The methods for subscriptions to the log, and for reading it.
 
 use roost_model::event::NormalizedEvent;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -96,10 +95,11 @@ params! {
 }
 
 /// A page of a session's events.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LogReadResult {
     /// The events in order, as they are stored.
-    #[schemars(with = "Vec<NormalizedEvent>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<NormalizedEvent>"))]
     pub events: Vec<Box<RawValue>>,
     /// `seq` of the last event here, or `after_seq` if there is none. Pass it as `after_seq` for the next page.
     pub last_seq: u64,
@@ -108,10 +108,11 @@ pub struct LogReadResult {
 }
 
 /// `event/batch`: events as they are in the log, for the format `normalized`.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventBatch {
     /// The events in order.
-    #[schemars(with = "Vec<NormalizedEvent>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<NormalizedEvent>"))]
     pub events: Vec<Box<RawValue>>,
     /// The cursor after the last of them; pass it as `after` to resume.
     pub cursor: String,

@@ -1,7 +1,6 @@
 //! The methods for the files of a workspace, read from disk rather than from the index.
 
 use roost_model::time::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 params! {

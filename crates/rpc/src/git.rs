@@ -6,7 +6,6 @@ mod history;
 mod sync;
 mod worktree;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use branch::*;

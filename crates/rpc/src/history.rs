@@ -2,7 +2,6 @@
 
 use roost_model::session::SessionRecord;
 use roost_model::time::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::conversation::Message;

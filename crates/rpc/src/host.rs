@@ -4,7 +4,6 @@
 use std::fmt;
 
 use roost_model::time::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Scope;

@@ -13,7 +13,8 @@
 /// Declares a struct that is sent or received.
 macro_rules! wire {
     ($(#[$doc:meta])* $name:ident { $($(#[$fdoc:meta])* $field:ident: $ty:ty),* $(,)? }) => {
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         $(#[$doc])*
         pub struct $name { $($(#[$fdoc])* pub $field: $ty),* }
     };
@@ -24,7 +25,8 @@ macro_rules! params {
     ($(#[$doc:meta])* $name:ident {
         $($(#[$rdoc:meta])* $required:ident: $rty:ty,)* ; $($(#[$fdoc:meta])* $field:ident: $ty:ty,)*
     }) => {
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         $(#[$doc])*
         pub struct $name {
             $($(#[$rdoc])* pub $required: $rty,)*
@@ -37,7 +39,8 @@ macro_rules! params {
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident),* $(,)? }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(rename_all = "snake_case")]
         pub enum $name { $($(#[$vdoc])* $variant),* }
     };
@@ -49,6 +52,7 @@ pub mod call;
 pub mod conversation;
 pub mod element;
 mod events;
+#[cfg(feature = "schema")]
 mod example;
 mod fault;
 mod file;
@@ -64,16 +68,19 @@ pub mod parameters;
 mod permission;
 mod repository;
 mod route;
+#[cfg(feature = "schema")]
 pub mod schema;
 mod session;
 pub mod shorten;
 mod table;
+#[cfg(feature = "schema")]
 pub mod typescript;
 mod workspace;
 
 pub use agent::*;
 pub use attachment::*;
 pub use events::*;
+#[cfg(feature = "schema")]
 pub use example::*;
 pub use fault::*;
 pub use file::*;

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use roost_model::registry::RuntimeRegistry;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -4,7 +4,8 @@
 //! here are what clients are promised, and a test holds that projection to them.
 
 use roost_model::time::Timestamp;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+#[cfg(feature = "schema")]
+use schemars::{Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use super::EventBatch;
@@ -45,7 +46,8 @@ macro_rules! session_event {
         $($(#[$rdoc:meta])* $required:ident: $rty:ty,)* ; $($(#[$fdoc:meta])* $field:ident: $ty:ty,)*
     }) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub struct $name {
             $($(#[$rdoc])* pub $required: $rty,)*
             $($(#[$fdoc])* #[serde(default, skip_serializing_if = "Option::is_none")] pub $field: Option<$ty>,)*
@@ -78,6 +80,7 @@ macro_rules! notification_table {
             }
 
             /// JSON Schema of its fields.
+            #[cfg(feature = "schema")]
             pub fn params_schema(self, generator: &mut SchemaGenerator) -> Schema {
                 match self { $(Self::$variant => generator.subschema_for::<$params>()),* }
             }

@@ -2,7 +2,6 @@
 
 use roost_model::approval::{ApprovalScope, Pending};
 use roost_model::time::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

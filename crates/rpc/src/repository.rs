@@ -4,7 +4,6 @@ mod grep;
 mod search;
 
 use roost_model::time::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::file::{FileInfo, FilesPage};

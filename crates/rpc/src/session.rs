@@ -7,7 +7,6 @@ use roost_model::runtime::IsolationLevel;
 use roost_model::secret::Secret;
 use roost_model::session::{QueuedPrompt, TaskOutcome};
 use roost_model::time::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

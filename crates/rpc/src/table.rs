@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+#[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
@@ -63,9 +64,9 @@ pub trait Typed {
     /// The method as a value.
     const METHOD: Method;
     /// Its parameters, as in the table.
-    type Params: Serialize + for<'de> Deserialize<'de> + JsonSchema + Send;
+    type Params: Serialize + for<'de> Deserialize<'de> + Send;
     /// Its result, as in the table.
-    type Result: Serialize + for<'de> Deserialize<'de> + JsonSchema + Send;
+    type Result: Serialize + for<'de> Deserialize<'de> + Send;
 
     /// What [`Method::call_order`] goes by: the session or workspace that these parameters name.
     fn order_key(params: &Self::Params) -> Option<&str>;
@@ -177,16 +178,19 @@ macro_rules! method_table {
             }
 
             /// Name of the type of its parameters.
+            #[cfg(feature = "schema")]
             pub fn params_name(self) -> Cow<'static, str> {
                 match self { $(Self::$variant => <$params>::schema_name()),* }
             }
 
             /// JSON Schema of its parameters.
+            #[cfg(feature = "schema")]
             pub fn params_schema(self, generator: &mut SchemaGenerator) -> Schema {
                 match self { $(Self::$variant => <$params>::json_schema(generator)),* }
             }
 
             /// JSON Schema of its result.
+            #[cfg(feature = "schema")]
             pub fn result_schema(self, generator: &mut SchemaGenerator) -> Schema {
                 match self { $(Self::$variant => generator.subschema_for::<$result>()),* }
             }

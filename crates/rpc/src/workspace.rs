@@ -1,7 +1,6 @@
 //! The methods for workspaces: the folders that agents may work in.
 
 use roost_model::time::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::history::HistoryItem;

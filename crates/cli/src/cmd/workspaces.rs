@@ -114,7 +114,7 @@ async fn discover(
     paths: Option<Vec<String>>,
     fresh: bool,
 ) -> Result<WorkspaceDiscoverResult, roost_client::Error> {
-    let mut notifications = client.told();
+    let mut notifications = client.last_notification();
     let call = client.call::<method::WorkspaceDiscover>(WorkspaceDiscoverParams { paths, fresh: Some(fresh) });
     tokio::pin!(call);
     let line = ProgressLine;

@@ -56,7 +56,7 @@ async fn heartbeats_are_passed_over_and_of_events_that_nobody_asked_for_the_last
     };
     let (answer, ()) = tokio::join!(client.call::<method::DaemonStop>(NoParams {}), daemon);
     assert!(answer.unwrap().success);
-    let told = client.told().borrow().clone().unwrap();
+    let told = client.last_notification().borrow().clone().unwrap();
     assert_eq!((&*told.event, told.params.get()), ("error", r#"{"a":1}"#));
 }
 

@@ -1,6 +1,5 @@
 //! Events about approvals: a person is asked about a tool call, and the approval ends.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

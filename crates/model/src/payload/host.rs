@@ -1,6 +1,5 @@
 //! Events about the daemon itself: its workspaces, its devices and changes to repositories.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{DeviceId, SessionId, WorkspaceId};

@@ -1,10 +1,10 @@
 //! Events about the agent's plan, its list of steps.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How far the agent is with a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PlanStatus {
     /// The agent has not begun it.
@@ -16,7 +16,8 @@ pub enum PlanStatus {
 }
 
 /// How important the agent considers a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum PlanPriority {
     /// The agent ranks it first.

@@ -1,6 +1,5 @@
 //! Events about a runtime's process: requests to it, and output outside its protocol.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::RequestId;
@@ -16,7 +15,8 @@ payload! {
 }
 
 /// How the runtime answered a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum RequestStatus {
     /// With a result.
@@ -40,7 +40,8 @@ payload! {
 }
 
 /// How important a notice is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum NoticeLevel {
     /// Harmless, such as a line on stderr.
@@ -52,7 +53,8 @@ pub enum NoticeLevel {
 }
 
 /// Where a notice comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum NoticeSource {
     /// A line on the runtime's stdout that is not part of its protocol.

@@ -1,6 +1,5 @@
 //! Events about a session as a whole: it is created, changed and closed.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -1,6 +1,5 @@
 //! A task starts and ends in one of three ways.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::content::TranscriptMessage;

@@ -1,6 +1,5 @@
 //! What a runtime can do, in seed 001's vocabulary.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 wire_enum! {
@@ -124,7 +123,8 @@ wire_enum! {
 }
 
 /// What a runtime can do, as observed in tests rather than as its vendor advertises it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeCapabilities {
     /// Whether output arrives in deltas while the model writes.
@@ -146,7 +146,7 @@ pub struct RuntimeCapabilities {
     /// Whether it works without a terminal and without anybody to ask.
     pub supports_non_interactive: bool,
     /// Most tool calls that one task can have open at once, at least 1; absent if there is no known limit.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_outstanding_tool_calls: Option<u32>,
     /// How its user logs in.

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -12,14 +11,15 @@ use crate::mode::PermissionMode;
 macro_rules! wire_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident),* $(,)? }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(rename_all = "snake_case")]
         pub enum $name { $($(#[$vdoc])* $variant),* }
     };
 }
 
 mod capabilities;
-mod name;
+pub(crate) mod name;
 
 pub use capabilities::*;
 pub use name::*;
@@ -51,7 +51,8 @@ wire_enum! {
 }
 
 /// Whether a runtime is ready for its user; never holds a secret.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AuthStatus {
     /// Whether the login could be checked at all; if false, the other fields mean nothing.
@@ -93,7 +94,8 @@ impl AuthStatus {
 }
 
 /// The directory and the environment that a runtime's process gets.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeEnv {
     /// The working directory, absolute.
@@ -108,7 +110,8 @@ pub struct RuntimeEnv {
 }
 
 /// The home and XDG directories of a runtime that does not share the user's.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeIsolation {
     /// Where the runtime runs.
@@ -128,7 +131,8 @@ pub struct RuntimeIsolation {
 }
 
 /// What an adapter gets to create a session with.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CreateSessionInput {
     /// Title for lists; absent if nobody gave one.
@@ -149,7 +153,8 @@ pub struct CreateSessionInput {
 }
 
 /// The two ids of one session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeSessionHandle {
     /// Roost's own id, by which everything is stored.

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Who events come from: the seed's four runtimes, `demo`, `acp:<id>` for any other runtime, and `host`. The spellings are
@@ -33,7 +32,7 @@ pub enum RuntimeName {
 pub struct UnknownRuntimeName(pub String);
 
 /// The runtimes whose names are fixed.
-const FIXED: [RuntimeName; 5] = [
+pub(crate) const FIXED: [RuntimeName; 5] = [
     RuntimeName::ClaudeAgentSdk,
     RuntimeName::CodexSdk,
     RuntimeName::GeminiCliCore,
@@ -102,20 +101,6 @@ impl<'de> Deserialize<'de> for RuntimeName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<'de, str>::deserialize(deserializer)?;
         Self::from_wire(&text).map_err(de::Error::custom)
-    }
-}
-
-impl JsonSchema for RuntimeName {
-    fn schema_name() -> Cow<'static, str> {
-        "RuntimeName".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let fixed: Vec<_> = FIXED.iter().chain([&Self::Host]).map(RuntimeName::wire).collect();
-        json_schema!({ "anyOf": [
-            { "type": "string", "enum": fixed },
-            { "type": "string", "pattern": "^acp:.+$" },
-        ] })
     }
 }
 

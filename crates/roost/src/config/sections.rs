@@ -257,6 +257,8 @@ section! {
         /// Variables on top of the allow-listed environment.
         env: BTreeMap<String, String> = BTreeMap::new(),
         /// Whether it may be used.
+        // Its schema, with what each word means, is built only for the tests, which write the reference.
+        #[cfg_attr(not(test), schemars(with = "String"))]
         status: RuntimeStatus = RuntimeStatus::Active,
         /// Its name for people; else its id.
         display_name: Option<String> = None,

@@ -1,6 +1,5 @@
 //! The git methods for branches, remotes and new repositories.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 wire! {

@@ -1,7 +1,6 @@
 //! The git methods for commits and stashes.
 
 use roost_model::time::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 params! {

@@ -1,6 +1,5 @@
 //! The git methods that push, pull, fetch and merge.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 params! {

@@ -1,7 +1,6 @@
 //! The methods for git worktrees: further working copies of a workspace's repository, so that sessions do not
 //! disturb each other.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 wire! {

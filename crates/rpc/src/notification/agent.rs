@@ -1,7 +1,6 @@
 //! Events about what the agent says and does.
 
 use roost_model::time::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -95,7 +94,8 @@ session_event! {
 }
 
 /// One block of a message's content.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum MessageBlock {
     /// Text. Code is fenced with its language; images and artifacts are named in brackets.

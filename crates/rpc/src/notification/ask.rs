@@ -1,7 +1,6 @@
 //! Events about approvals and questions.
 
 use roost_model::approval::{Answerer, ApprovalScope};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::session_event;

@@ -1,7 +1,6 @@
 //! Events about a workspace's repository.
 
 use roost_model::time::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 params! {

@@ -2,7 +2,6 @@
 //! the current state.
 
 use roost_model::time::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{GrepFile, RepositoryFile, SearchMode};

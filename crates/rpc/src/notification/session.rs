@@ -1,7 +1,6 @@
 //! Events about sessions that start and end, about other clients, and about the daemon.
 
 use roost_model::time::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -1,6 +1,5 @@
 //! The methods that search the content of files.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::list_or_text;

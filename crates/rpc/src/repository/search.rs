@@ -1,6 +1,5 @@
 //! The methods that search files by name.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{RepositoryFile, list_or_text};

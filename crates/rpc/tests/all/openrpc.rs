@@ -1,7 +1,7 @@
 //! The OpenRPC document is one, and its examples are what it says.
 
 use jsonschema::{Draft, Registry, Validator};
-use roost_rpc::openrpc::document;
+use roost_rpc::openrpc::generate;
 use roost_rpc::{Method, PROTOCOL_VERSION};
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ const JSON_SCHEMA_META: &str = include_str!("../fixtures/openrpc/json-schema-too
 const JSON_SCHEMA_META_IDS: [&str; 2] = ["https://meta.json-schema.tools", "https://meta.json-schema.tools/"];
 
 fn openrpc() -> Value {
-    document(PROTOCOL_VERSION)
+    generate(PROTOCOL_VERSION)
 }
 
 #[test]
