@@ -3613,13 +3613,13 @@ export type RuntimeStateModel =
 
 /** Whether this host lets clients use a runtime; set in `roost.toml`. */
 export type RuntimeStatus =
-  /** Usable without reservation; the default. */
+  /** It may be used. */
   | "active"
-  /** Usable, but its behaviour may still change. */
+  /** It may be used, and its behaviour may still change. */
   | "preview"
-  /** Usable for now; clients should move to another runtime. */
+  /** It may be used for now, but clients should move to another runtime. */
   | "deprecated"
-  /** Refused, whatever a client's screen offers. */
+  /** It may not be used, whatever a client's screen offers. */
   | "disabled";
 
 /** The content of a message, in the shape of Claude's API. */

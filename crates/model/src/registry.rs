@@ -13,14 +13,14 @@ pub const REGISTRY_VERSION: &str = "1.0";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum RuntimeStatus {
-    /// Usable without reservation; the default.
+    /// It may be used.
     #[default]
     Active,
-    /// Usable, but its behaviour may still change.
+    /// It may be used, and its behaviour may still change.
     Preview,
-    /// Usable for now; clients should move to another runtime.
+    /// It may be used for now, but clients should move to another runtime.
     Deprecated,
-    /// Refused, whatever a client's screen offers.
+    /// It may not be used, whatever a client's screen offers.
     Disabled,
 }
 
