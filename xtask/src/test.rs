@@ -30,6 +30,8 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
     step::run_with("tidy", "cargo xtask tidy", || tidy::run(root))?;
     typescript::test(root, &cache)?;
     step::run("build and clippy", cargo().args(["test", "--workspace", "--no-run", "--locked"]))?;
+    // The tests switch on the feature `schema`; what people run is built without it.
+    step::run("build without schemas", cargo().args(["check", "-p", "roost-rpc", "--locked"]))?;
     step::run("doc tests", cargo().args(["test", "--workspace", "--doc", "--locked"]))?;
     step::run_with("fixtures", "cargo xtask fixtures", || fixtures::install(&cache).map(drop))?;
     conformance::walk(root, &cache, "debug")?;

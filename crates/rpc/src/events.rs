@@ -1,6 +1,5 @@
 //! The methods for subscriptions to the log, and for reading it.
 
-use roost_model::event::NormalizedEvent;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -99,7 +98,7 @@ params! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LogReadResult {
     /// The events in order, as they are stored.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<NormalizedEvent>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<roost_model::event::NormalizedEvent>"))]
     pub events: Vec<Box<RawValue>>,
     /// `seq` of the last event here, or `after_seq` if there is none. Pass it as `after_seq` for the next page.
     pub last_seq: u64,
@@ -112,7 +111,7 @@ pub struct LogReadResult {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventBatch {
     /// The events in order.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<NormalizedEvent>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<roost_model::event::NormalizedEvent>"))]
     pub events: Vec<Box<RawValue>>,
     /// The cursor after the last of them; pass it as `after` to resume.
     pub cursor: String,

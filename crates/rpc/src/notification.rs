@@ -8,6 +8,7 @@ use roost_model::time::Timestamp;
 use schemars::{Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "schema")]
 use super::EventBatch;
 
 mod agent;
