@@ -85,6 +85,14 @@ impl TrackedItem {
         drafts.push(Fact::ToolOutput { call, stdout: Some(output), stderr: None }.into());
     }
 
+    /// Reports that Codex itself refused the call, so that it never ran; once.
+    fn refuse(&mut self, reason: String, drafts: &mut Vec<Draft>) {
+        let call = self.report(drafts);
+        if !std::mem::replace(&mut self.done, true) {
+            drafts.push(Fact::ToolRefused { call, reason }.into());
+        }
+    }
+
     /// Reports the completion; once per attempt.
     fn complete(&mut self, result: Option<Value>, is_error: bool, drafts: &mut Vec<Draft>) {
         let before = self.attempt;
@@ -165,10 +173,7 @@ impl ItemTracker {
                 }
                 None => {
                     let RawResult { call_id, command: Some(command), output } = result else { continue };
-                    let tool = self.upsert(&turn, ToolItem::refused_command(call_id, command));
-                    let call = tool.report(drafts);
-                    tool.done = true;
-                    drafts.push(Fact::ToolRefused { call, reason: output }.into());
+                    self.upsert(&turn, ToolItem::refused_command(call_id, command)).refuse(output, drafts);
                 }
             }
         }
@@ -229,12 +234,16 @@ impl ItemTracker {
     /// Called when an item is completed. Output that the deltas did not bring is sent first.
     pub(super) fn on_completed(&mut self, turn: &str, mut item: ToolItem, drafts: &mut Vec<Draft>) {
         let (result, output) = (item.result.take(), item.output.take());
-        let is_error = item.state != ItemStatus::Completed;
+        let state = item.state;
         let tool = self.upsert(turn, item);
+        if state == ItemStatus::Declined {
+            // After a no of ours this only repeats it.
+            return tool.refuse("Codex declined it".into(), drafts);
+        }
         if let Some(output) = output.filter(|output| !tool.done && tool.streamed_output != *output) {
             tool.send_missed_output(output, drafts);
         }
-        tool.complete(result, is_error, drafts);
+        tool.complete(result, state != ItemStatus::Completed, drafts);
     }
 
     /// Called when the turn ends. Calls that still run are completed as going on in the background, unless the turn
