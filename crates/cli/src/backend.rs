@@ -28,7 +28,7 @@ pub trait Backend {
     async fn serve(&self, args: &serve::Args) -> Result<Exit, Error>;
 
     /// Opens the log for a command that only reads. After a crash, the first command recovers the log; while another
-    /// process holds the state directory, the log is read as that process has written it.
+    /// process holds the state directory, or an agent waits for the next daemon, the log is read as it is.
     async fn read_log(&self, command: &str) -> Result<Arc<dyn Log>, Error>;
 
     /// Every runtime, each looked at where its sessions live.

@@ -7,6 +7,7 @@ use roost_log::{Filter, Follower, Log, Seq, Start, StreamId};
 use roost_model::approval::Pending;
 use roost_model::ids::SessionId;
 use roost_model::session::SessionRecord;
+use roost_process::records;
 use roost_rpc::{KeptBy, LogReadParams, PendingParams, SessionListParams, SubscribeParams, method};
 
 use crate::cli::Context;
@@ -14,6 +15,7 @@ use crate::connect;
 use crate::error::Error;
 use crate::find;
 use crate::line::{self, EventLines};
+use crate::stderr::print_stderr;
 
 /// Events in one page.
 const PAGE: u32 = 4096;
@@ -27,11 +29,21 @@ pub(crate) enum RecordReader {
 }
 
 impl RecordReader {
+    /// An agent that outlived its daemon would end if no daemon came for it, so one is started then. If that fails, the
+    /// log can still be read.
     pub(crate) async fn open(context: &Context, command: &str) -> Result<Self, Error> {
-        match connect::find(&context.state).await? {
-            Some(client) => Ok(Self::Daemon(Box::new(client))),
-            None => Ok(Self::AtRest(context.backend.read_log(command).await?)),
+        if let Some(client) = connect::find(&context.state).await? {
+            return Ok(Self::Daemon(Box::new(client)));
         }
+        if records::any_adoptable(&context.state.run()).await {
+            match connect::open(context).await {
+                Ok(client) => return Ok(Self::Daemon(Box::new(client))),
+                Err(error) => {
+                    print_stderr(format_args!("roost: no daemon could be started for what still runs: {error}"))
+                }
+            }
+        }
+        Ok(Self::AtRest(context.backend.read_log(command).await?))
     }
 
     /// The session of this id, of this native id, or whose id begins like this.

@@ -25,6 +25,9 @@ use crate::{
 /// How long a holder that outlived its daemon may take to end its process tree by itself.
 const HOLDER_PATIENCE: Duration = Duration::from_secs(5);
 
+/// The name of the socket in the folder of a run that may outlive its daemon.
+const ADOPTION_SOCKET: &str = "hold.sock";
+
 /// How often [`settled`] checks whether a holder is alive.
 const SETTLE_POLL: Duration = Duration::from_millis(10);
 
@@ -92,10 +95,21 @@ fn path(directory: &Path, run: &RunId) -> PathBuf {
     directory.join(format!("{run}.json"))
 }
 
+/// Whether a run in this directory can outlive its daemon and still lives: the next daemon can take it over.
+pub async fn any_adoptable(directory: &Path) -> bool {
+    let records = load(directory.to_owned()).await.unwrap_or_default();
+    let directory = directory.to_owned();
+    let is_adoptable = move |record: &Record| {
+        let socket = folder(&directory, &record.run).join(ADOPTION_SOCKET);
+        record.boot == boot_id() && record.holder.is_alive() && socket.exists()
+    };
+    tokio::task::spawn_blocking(move || records.iter().any(is_adoptable)).await.unwrap_or(false)
+}
+
 /// The socket at which a holder without a daemon waits for the next one. The path goes through the open folder's
 /// descriptor, because socket paths are limited to about 100 bytes.
 pub(crate) fn adoption_socket(folder: &fs::File) -> PathBuf {
-    format!("/proc/self/fd/{}/hold.sock", folder.as_raw_fd()).into()
+    format!("/proc/self/fd/{}/{ADOPTION_SOCKET}", folder.as_raw_fd()).into()
 }
 
 /// Reads all records in the directory. One that cannot be parsed is removed, because nothing can be done with it.

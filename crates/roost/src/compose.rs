@@ -17,7 +17,7 @@ use roost_engine::{Engine, Environments, NativeHistory, Runtimes, WhenFull};
 use roost_log::{Log, LogOptions, Retention, SqliteLog, StateLock, Synchronous};
 use roost_model::runtime::RuntimeName;
 use roost_policy::RuleSet;
-use roost_process::{Environment, Holder, Isolation, Ladder, Raise, Wall};
+use roost_process::{Environment, Holder, Isolation, Ladder, Raise, Wall, records};
 
 use crate::config::{self, Config, HideState};
 use crate::error::Error;
@@ -57,10 +57,14 @@ impl Roost {
 }
 
 /// Opens the log for a command that only reads. If nobody holds the state directory, what a crash left is recovered
-/// first; otherwise the log is read as the holder has written it.
+/// first; otherwise the log is read as the holder has written it. While an agent waits for the next daemon there is no
+/// recovery either: it would take the agent over, and end it with the command.
 pub(crate) async fn reader(state: &StateDir, config: &Config, command: &str) -> Result<Arc<dyn Log>, Error> {
     let dir = state.dir().to_owned();
     let log = blocking(move || Ok(SqliteLog::open_read_only(&dir)?)).await?;
+    if records::any_adoptable(&state.run()).await {
+        return Ok(Arc::new(log));
+    }
     match lock(state, command).await {
         // Given back at once, so that following a log never keeps others from running something.
         Ok(lock) => Roost::start(lock, state, config).await?.close().await,

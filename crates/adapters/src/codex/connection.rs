@@ -3,16 +3,19 @@
 
 use roost_engine::adapter::{AdapterError, Answer, Draft, TaskEnd};
 use roost_model::ids::QuestionId;
+use roost_model::payload::NoticeLevel;
 use roost_model::tool::ToolCallIdentity;
 use roost_process::{Batch, Stdin};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
+use super::map;
+use super::mount_points::MountPoints;
 use super::requests::{self, ApprovalKind};
 use super::resume_point::TurnMarker;
 use super::resume_result::PastTurnState;
 use super::socket;
-use super::turn::{CodexTurn, PendingApproval, START_METHOD};
+use super::turn::{CodexTurn, PendingApproval, TurnStart};
 use crate::host::json_rpc::{CallResult, Peer};
 use crate::host::pending_decisions::not_pending;
 use crate::host::{Connection, ExitReport, Outbox, PumpAction, Reply, Task, Writer, reply};
@@ -25,9 +28,8 @@ pub(super) enum CodexCommand {
     Notify { method: &'static str },
     /// Sets the thread that later turns and notifications belong to.
     Bind { thread: String },
-    /// Starts a turn with these parameters of `turn/start`. Answered when Codex has given the turn an id and the turn
-    /// marker is on disk.
-    Begin { params: Value, drafts: mpsc::Sender<Vec<Draft>>, to: Reply },
+    /// Starts a turn. Answered when Codex has accepted it and the turn marker is on disk.
+    Begin { start: TurnStart, drafts: mpsc::Sender<Vec<Draft>>, to: Reply },
     /// Takes over a turn that an earlier daemon started.
     Adopt { thread: String, turn: String, drafts: mpsc::Sender<Vec<Draft>> },
     /// Fetches what the adopted turn did since `since`, in milliseconds since 1970. `last` says that the session will
@@ -75,6 +77,7 @@ pub(super) struct CodexConnection {
     /// that an earlier daemon started.
     pub(super) _stdin: Option<Stdin>,
     pub(super) marker: TurnMarker,
+    pub(super) mount_points: MountPoints,
 }
 
 /// The state of the conversation with the server: open requests, the thread, and the running turn.
@@ -136,6 +139,7 @@ impl Connection for CodexConnection {
 
     async fn on_turn_delivered(&mut self) {
         self.marker.remove().await;
+        self.mount_points.remove().await;
     }
 
     fn on_exit(&mut self, exit: &ExitReport) {
@@ -163,7 +167,7 @@ impl Dialog {
                 let _ = self.peer.notify(method, None);
             }
             CodexCommand::Bind { thread } => self.thread = Some(thread),
-            CodexCommand::Begin { params, drafts, to } => self.begin(&params, drafts, to),
+            CodexCommand::Begin { start, drafts, to } => self.begin(start, drafts, to),
             CodexCommand::Adopt { thread, turn, drafts } => {
                 (self.thread, self.out.turn) = (Some(thread), Some(CodexTurn::adopted(turn, drafts)));
             }
@@ -189,16 +193,16 @@ impl Dialog {
         self.peer.call(method, params, PendingCall::Ignore).map_err(|(_, error)| error)
     }
 
-    fn begin(&mut self, params: &Value, drafts: mpsc::Sender<Vec<Draft>>, to: Reply) {
+    fn begin(&mut self, start: TurnStart, drafts: mpsc::Sender<Vec<Draft>>, to: Reply) {
+        let TurnStart { method, params, warning } = start;
         if let Err(error) = self.out.refuse_if_busy::<CodexConnection>() {
             return reply(to, Err(error));
         }
-        if let Err((PendingCall::TurnStart(to), error)) =
-            self.peer.call(START_METHOD, params, PendingCall::TurnStart(to))
-        {
+        if let Err((PendingCall::TurnStart(to), error)) = self.peer.call(method, &params, PendingCall::TurnStart(to)) {
             return reply(to, Err(error));
         }
-        self.out.begin(CodexTurn::new(Task::new(START_METHOD, drafts)));
+        self.out.begin(CodexTurn::new(Task::new(method, drafts)));
+        self.out.drafts.extend(warning.map(|warning| map::notice(NoticeLevel::Warning, warning, None)));
     }
 
     /// Subscribes to the thread again. Codex then repeats the requests that it still waits on.

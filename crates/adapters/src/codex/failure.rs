@@ -27,8 +27,9 @@ fn failure(error: &TurnError) -> TaskError {
         "contextWindowExceeded" => FailureCode::ContextTooLarge,
         _ => FailureCode::RuntimeError,
     };
+    let unreachable = if is_unreachable(error) { format!("{UNREACHABLE}: ") } else { String::new() };
     let status = status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
-    let mut message = format!("Codex could not go on{status}: {}", provider_message(&error.message));
+    let mut message = format!("Codex could not go on{status}: {unreachable}{}", provider_message(&error.message));
     if let Some(details) = error.additional_details.as_ref().filter(|details| !details.is_empty()) {
         message = format!("{message}; {details}");
     }
@@ -36,6 +37,34 @@ fn failure(error: &TurnError) -> TaskError {
     let cut = word == "other" && error.message.starts_with("stream disconnected");
     let retryable = cut || transient;
     TaskError { retryable, raw: serde_json::to_value(error).ok(), ..TaskError::new(code, message) }
+}
+
+/// What a connection that cannot be made most likely means.
+const UNREACHABLE: &str = "the provider cannot be reached: the network is down, or its address is wrong";
+
+/// Whether Codex got no connection to the provider. It has no error name for that.
+fn is_unreachable(error: &TurnError) -> bool {
+    let details = error.additional_details.as_deref().unwrap_or_default();
+    let signs = ["waiting for network", "Connection failed", "error sending request"];
+    signs.iter().any(|sign| error.message.contains(sign) || details.contains(sign))
+}
+
+/// The warning about an error that Codex retries: what went wrong, which try comes next, and what to do.
+pub(super) fn retry_message(error: &TurnError) -> String {
+    let later = "wait, or stop the task and try again later";
+    let (what, advice) = match reason(&error.codex_error_info).1 {
+        _ if is_unreachable(error) => (UNREACHABLE, "check the connection, or stop the task"),
+        Some(401 | 403) => ("the provider does not accept the login", "stop the task and run `roost login codex`"),
+        Some(429) => ("the provider takes no more requests for now (HTTP 429)", later),
+        Some(500..) => ("the provider has an error of its own", later),
+        _ => ("the provider's answer broke off", later),
+    };
+    let details = error.additional_details.as_ref().filter(|details| !details.is_empty());
+    let details = details.map(|details| format!(" ({})", provider_message(details))).unwrap_or_default();
+    // Codex says which try it is in the message itself: `Reconnecting... 2/5`.
+    let tries = error.message.strip_prefix("Reconnecting... ").filter(|tries| tries.contains('/'));
+    let tries = tries.map(|tries| format!(", {tries}")).unwrap_or_default();
+    format!("{what}{details}; Codex tries again{tries}: {advice}")
 }
 
 /// A failure of which only the text is known, as `codex exec` reports it. Whether a retry may help is guessed from the
@@ -117,6 +146,38 @@ mod tests {
             let error = TurnError { message: "no".into(), codex_error_info, additional_details: None };
             let failed = failure(&error);
             assert_eq!((failed.code, failed.retryable), (code, retryable), "{}", error.codex_error_info);
+        }
+    }
+
+    #[test]
+    fn a_retry_is_told_with_what_went_wrong_and_what_to_do() {
+        let disconnected = |status: Value| json!({ "responseStreamDisconnected": { "httpStatusCode": status } });
+        let cases = [
+            (
+                "Reconnecting... waiting for network",
+                json!(null),
+                "Connection failed: error sending request",
+                "the provider cannot be reached: the network is down, or its address is wrong (Connection failed: error \
+                 sending request); Codex tries again: check the connection, or stop the task",
+            ),
+            (
+                "Reconnecting... 1/5",
+                json!(429),
+                "exceeded retry limit",
+                "the provider takes no more requests for now (HTTP 429) (exceeded retry limit); Codex tries again, 1/5: \
+                 wait, or stop the task and try again later",
+            ),
+            (
+                "Reconnecting... 2/5",
+                json!(null),
+                "",
+                "the provider's answer broke off; Codex tries again, 2/5: wait, or stop the task and try again later",
+            ),
+        ];
+        for (message, status, details, expected) in cases {
+            let (codex_error_info, additional_details) = (disconnected(status), Some(details.into()));
+            let error = TurnError { message: message.into(), codex_error_info, additional_details };
+            assert_eq!(retry_message(&error), expected);
         }
     }
 

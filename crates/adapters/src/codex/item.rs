@@ -55,7 +55,7 @@ impl ToolItem {
                 let text = aggregated_output.clone().unwrap_or_default();
                 let result = match status {
                     ItemStatus::Completed => text.into(),
-                    _ => json!({ "exit_code": exit_code, "output": text }),
+                    _ => failed_command(exit_code, &text).into(),
                 };
                 Self {
                     title: Some(title),
@@ -100,11 +100,30 @@ impl ToolItem {
                 let input = json!({ "tool": name, "prompt": prompt });
                 Self { title: Some(name), ..tool(id, "collabAgentToolCall", ToolKind::Other, input, status) }
             }
-            Item::UserMessage | Item::Reasoning | Item::AgentMessage { .. } | Item::Plan { .. } | Item::Other => {
-                return None;
-            }
+            Item::UserMessage
+            | Item::Reasoning
+            | Item::AgentMessage { .. }
+            | Item::Plan { .. }
+            | Item::ContextCompaction
+            | Item::Other => return None,
         })
     }
+}
+
+impl ToolItem {
+    /// A command that Codex refused before it made an item of it.
+    pub(super) fn refused_command(id: String, input: Value) -> Self {
+        let (name, title) =
+            ("commandExecution".to_owned(), input.get("command").and_then(Value::as_str).map(Into::into));
+        let (kind, state) = (ToolKind::Execute, ItemStatus::Declined);
+        Self { id, name, title, kind, input, may_ask: false, runs: false, state, output: None, result: None }
+    }
+}
+
+/// The result of a command that failed, as people and clients read it: the exit code, then what it printed.
+pub(super) fn failed_command(exit_code: Option<i64>, output: &str) -> String {
+    let how = exit_code.map_or_else(|| "it failed".to_owned(), |code| format!("exit code {code}"));
+    if output.is_empty() { how } else { format!("{how}\n{output}") }
 }
 
 /// The name of an MCP server's tool, as the model calls it.

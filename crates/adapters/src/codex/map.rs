@@ -14,11 +14,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::failure;
 use super::item::ToolItem;
 use super::tools::ItemTracker;
 use super::wire::{
-    DeltaParams, ErrorParams, Item, ItemParams, ItemStatus, PlanParams, PlanStepStatus, ScopeParams, TokenUsage,
-    UsageParams,
+    DeltaParams, ErrorParams, HookParams, HookRun, Item, ItemParams, ItemStatus, PlanParams, PlanStepStatus,
+    RawItemParams, ScopeParams, TokenUsage, UsageParams,
 };
 
 /// Notifications that carry nothing we need; `initialize` asks Codex not to send them.
@@ -34,7 +35,8 @@ pub(super) const OPTED_OUT: [&str; 8] = [
 ];
 
 /// Notifications that Codex sends all the same and that are ignored.
-const IGNORED: [&str; 5] = [
+const IGNORED: [&str; 6] = [
+    "hook/started",
     "item/commandExecution/terminalInteraction",
     "item/fileChange/patchUpdated",
     "item/mcpToolCall/progress",
@@ -55,18 +57,29 @@ struct MessageBlock {
 struct BlockIds {
     prefix: &'static str,
     known: HashMap<String, Arc<str>>,
+    /// How many ids were given.
+    given: usize,
 }
 
 impl BlockIds {
     fn id(&mut self, native: &str) -> Arc<str> {
-        let (prefix, next) = (self.prefix, self.known.len() + 1);
-        self.known.entry(native.to_owned()).or_insert_with(|| format!("{prefix}_{next}").into()).clone()
+        let (prefix, given) = (self.prefix, &mut self.given);
+        let next = || {
+            *given += 1;
+            format!("{prefix}_{given}").into()
+        };
+        self.known.entry(native.to_owned()).or_insert_with(next).clone()
+    }
+
+    /// Lets the same block get another id, because its text starts over.
+    fn forget(&mut self, native: &str) {
+        self.known.remove(native);
     }
 }
 
 impl Default for BlockIds {
     fn default() -> Self {
-        Self { prefix: "block", known: HashMap::new() }
+        Self { prefix: "block", known: HashMap::new(), given: 0 }
     }
 }
 
@@ -104,15 +117,22 @@ impl NotificationMapper {
             "item/commandExecution/outputDelta" => self.on_output_delta(scope, params, drafts),
             "item/started" => self.on_item(scope, ItemStatus::InProgress, params, drafts),
             "item/completed" => self.on_item(scope, ItemStatus::Completed, params, drafts),
+            "rawResponseItem/completed" => self.on_raw_item(scope, params),
             _ if read(params).is_some_and(|params: ScopeParams| scope.is_past(&params)) => Some(()),
             "thread/tokenUsage/updated" => {
                 read(params).map(|usage: UsageParams| drafts.push(usage_draft(&usage.token_usage)))
             }
+            "hook/completed" => read(params).map(|hook: HookParams| drafts.extend(hook_notice(&hook.run))),
             "turn/plan/updated" => {
                 read(params).map(|plan: PlanParams| drafts.push(Fact::Plan(plan_payload(plan)).into()))
             }
+            // The model has answered, so everything that it called before is over.
+            "rawResponse/completed" => {
+                self.tools.on_model_response(drafts);
+                Some(())
+            }
             "turn/diff/updated" => read(params).map(|diff: Value| self.diff = Some(diff)),
-            "error" => read(params).map(|error: ErrorParams| drafts.extend(retry_notice(&error, params))),
+            "error" => read(params).map(|error: ErrorParams| self.on_error(&error, params, drafts)),
             _ => notification_draft(method, params).map(|draft| drafts.extend(draft)),
         };
         if known.is_none() {
@@ -130,6 +150,17 @@ impl NotificationMapper {
             let message = "what the turn changed, as one patch".to_owned();
             let notice = RuntimeNoticePayload { level: NoticeLevel::Info, source: NoticeSource::Protocol, message };
             drafts.push(Draft { fact: Fact::Notice(notice), raw: Some(diff) });
+        }
+    }
+
+    /// Warns of an error that Codex will retry. The last error is not reported here: it comes again with the end of the
+    /// turn. The model starts its message over then, so what was streamed of it is no part of the answer.
+    fn on_error(&mut self, error: &ErrorParams, params: &RawValue, drafts: &mut Vec<Draft>) {
+        if error.will_retry {
+            if let Some(discarded) = self.block.take() {
+                self.blocks.forget(&discarded.native);
+            }
+            drafts.push(notice(NoticeLevel::Warning, failure::retry_message(&error.error), Some(params)));
         }
     }
 
@@ -184,6 +215,10 @@ impl NotificationMapper {
             Item::Other => drafts.push(notice(NoticeLevel::Info, unknown_item_message(params), Some(params))),
             // The user's message is in the log already, and reasoning arrives as deltas.
             Item::UserMessage | Item::Reasoning => {}
+            Item::ContextCompaction => {
+                let message = "the conversation so far was summarised, to make room for more".to_owned();
+                drafts.extend(done.then(|| notice(NoticeLevel::Info, message, None)));
+            }
             // Messages of a subagent are meant for our agent, not for the user.
             Item::AgentMessage { .. } | Item::Plan { .. } if !scope.is_ours(&thread_id, &turn_id) => {}
             Item::AgentMessage { id, text } | Item::Plan { id, text } => {
@@ -198,6 +233,14 @@ impl NotificationMapper {
                     false => self.tools.on_started(&turn_id, item, drafts),
                 }
             }
+        }
+        Some(())
+    }
+
+    fn on_raw_item(&mut self, scope: &TurnScope<'_>, params: &RawValue) -> Option<()> {
+        let RawItemParams { item, thread_id, turn_id } = read(params)?;
+        if scope.concerns(&thread_id, &turn_id) {
+            self.tools.on_raw_item(&turn_id, item);
         }
         Some(())
     }
@@ -344,12 +387,18 @@ fn plan_payload(plan: PlanParams) -> PlanUpdatedPayload {
     PlanUpdatedPayload { entries: entries.collect() }
 }
 
-/// A warning about an error that Codex will retry. The last error is not reported here: it comes again with the end of
-/// the turn.
-fn retry_notice(error: &ErrorParams, params: &RawValue) -> Option<Draft> {
-    let details = error.error.additional_details.iter().map(|details| format!(": {details}"));
-    let message = format!("{}{}", error.error.message, details.collect::<String>());
-    error.will_retry.then(|| notice(NoticeLevel::Warning, message, Some(params)))
+/// A warning about a hook of the user's that blocked something or failed; nothing for one that went well.
+fn hook_notice(run: &HookRun) -> Option<Draft> {
+    let what = match run.status.as_str() {
+        "blocked" => "blocked what Codex was about to do",
+        "stopped" => "stopped Codex",
+        "failed" => "failed",
+        _ => return None,
+    };
+    let why: Vec<_> = run.entries.iter().map(|entry| entry.text.as_str()).collect();
+    let why = if why.is_empty() { String::new() } else { format!(": {}", why.join("; ")) };
+    let message = format!("a {} hook of {} {what}{why}", run.event_name, run.source_path);
+    Some(notice(NoticeLevel::Warning, message, None))
 }
 
 fn unknown_item_message(params: &RawValue) -> String {

@@ -56,6 +56,21 @@ fn a_message_that_nobody_knows_is_kept_as_it_came() {
 }
 
 #[test]
+fn a_hook_is_told_only_where_it_gets_in_the_way() {
+    let run = |status: &str| {
+        let run = json!({ "eventName": "preToolUse", "sourcePath": "/hooks", "status": status,
+            "entries": [{ "kind": "feedback", "text": "not on my watch" }] });
+        json!({ "threadId": "thread", "turnId": "turn", "run": run })
+    };
+    let mut mapper = NotificationMapper::default();
+    assert_eq!(map_notification(&mut mapper, "hook/started", &run("running")), []);
+    assert_eq!(map_notification(&mut mapper, "hook/completed", &run("completed")), []);
+    let [blocked] = map_notification(&mut mapper, "hook/completed", &run("blocked")).try_into().unwrap();
+    let Fact::Notice(notice) = blocked.fact else { panic!() };
+    assert_eq!(notice.message, "a preToolUse hook of /hooks blocked what Codex was about to do: not on my watch");
+}
+
+#[test]
 fn a_command_that_outlives_its_turn_goes_on_and_one_that_is_cut_does_not() {
     for (cut, completions) in [(false, 1), (true, 0)] {
         let mut mapper = NotificationMapper::default();
@@ -69,4 +84,24 @@ fn a_command_that_outlives_its_turn_goes_on_and_one_that_is_cut_does_not() {
         let well = |draft: &&Draft| matches!(&draft.fact, Fact::ToolCompleted(outcome) if !outcome.is_error);
         assert_eq!(end.iter().filter(well).count(), completions, "{end:?}");
     }
+}
+
+#[test]
+fn text_of_a_stream_that_broke_off_is_no_part_of_the_answer_that_starts_over() {
+    let piece = |delta: &str| json!({ "threadId": "thread", "turnId": "turn", "itemId": "m", "delta": delta });
+    let mut mapper = NotificationMapper::default();
+    let before = map_notification(&mut mapper, "item/agentMessage/delta", &piece("hel"));
+    let error = json!({ "message": "Reconnecting... 1/5", "codexErrorInfo": null, "additionalDetails": null });
+    let retry = json!({ "threadId": "thread", "turnId": "turn", "error": error, "willRetry": true });
+    let [warning] = map_notification(&mut mapper, "error", &retry).try_into().unwrap();
+    assert!(matches!(warning.fact, Fact::Notice(_)), "{warning:?}");
+    let after = map_notification(&mut mapper, "item/agentMessage/delta", &piece("hello"));
+    let block = |drafts: &[Draft]| match &drafts[0].fact {
+        Fact::Delta(delta) => delta.block_id.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_ne!(block(&before), block(&after));
+    let [answer] =
+        map_notification(&mut mapper, "item/completed", &agent_message("thread", "turn")).try_into().unwrap();
+    assert!(matches!(&answer.fact, Fact::Output(output) if output.content.len() == 1), "{answer:?}");
 }

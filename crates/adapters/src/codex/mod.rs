@@ -7,6 +7,8 @@
 //!   searches, image views) are recorded as such.
 //! * A command or a change of files is reported when Codex requests approval, or when it runs or is done, because only
 //!   the request has the complete input. A second request for the same call, for more permissions, is a new attempt.
+//! * A command that fails in the sandbox is not run again outside of it (see [`sandbox`]); leaving the sandbox is an
+//!   approval request of its own, marked by `sandbox_permissions` in its input.
 //! * A refusal has no field for its reason, so the reason is sent first, as a message to the turn.
 //! * An interrupt leaves commands running; they are ended before the task is.
 //! * A server outlives a killed daemon by a minute: the turn goes on, and the next daemon subscribes again. Codex then
@@ -25,17 +27,20 @@ mod launch;
 mod map;
 #[cfg(test)]
 mod map_tests;
+mod mount_points;
 mod notify;
 mod plain;
 mod prompt;
 mod provider;
 mod questions;
+mod raw_calls;
 mod reader;
 mod requests;
 mod resume_point;
 mod resume_result;
 mod sandbox;
 mod session;
+mod slash;
 mod socket;
 mod thread;
 mod tools;

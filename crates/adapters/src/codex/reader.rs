@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::connection::{Dialog, PendingCall};
+use super::connection::{CodexConnection, Dialog, PendingCall};
 use super::failure;
 use super::map::{self, TurnScope};
 use super::requests::{self, ApprovalKind, HostRequest};
@@ -15,7 +15,7 @@ use super::tools::ItemTracker;
 use super::turn::PendingApproval;
 use super::wire::TurnParams;
 use crate::host::json_rpc::{self, CallResult, Incoming, RpcError, RpcId};
-use crate::host::{Reply, noise, reply};
+use crate::host::{Handle, Reply, noise, reply};
 
 impl Dialog {
     /// Handles one text frame.
@@ -39,6 +39,14 @@ impl Dialog {
             }
             return;
         };
+        // The answer to some requests for a turn has no id.
+        if method == "turn/started"
+            && turn.id.is_none()
+            && let Ok(started) = serde_json::from_str::<TurnParams>(params.get())
+            && started.thread_id == *thread
+        {
+            turn.id = Some(started.turn.id);
+        }
         if method == "turn/completed" {
             if let Ok(ended) = serde_json::from_str::<TurnParams>(params.get())
                 && ended.thread_id == *thread
@@ -172,19 +180,15 @@ impl Dialog {
     fn on_turn_started(&mut self, to: Reply, result: CallResult) {
         let begun = result.map(|value| value.pointer("/turn/id").and_then(Value::as_str).map(str::to_owned));
         match (begun, &mut self.out.turn) {
-            (Ok(Some(id)), Some(turn)) => {
-                turn.id = Some(id);
+            (Ok(id), Some(turn)) => {
+                turn.id = id.or(turn.id.take());
                 turn.start_reply = Some(to);
             }
             (Err(error), _) => {
                 self.out.turn = None;
                 reply(to, Err(failure::from_rpc_error(error)));
             }
-            (Ok(_), _) => {
-                self.out.turn = None;
-                let message = "Codex began a turn without an id".into();
-                reply(to, Err(AdapterError::Runtime { message, raw: None }));
-            }
+            (Ok(_), None) => reply(to, Err(Handle::<CodexConnection>::gone())),
         }
     }
 

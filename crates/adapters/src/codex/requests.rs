@@ -105,12 +105,21 @@ pub(super) fn parse(method: &str, params: &RawValue, tools: &ItemTracker) -> Res
 }
 
 fn command_approval(request: ToolRequestParams, tools: &ItemTracker) -> HostRequest {
+    // Only the model's call says whether it asks to leave the sandbox. Where that is not known, a reason does: models
+    // give one with such a request only. A second request with a reason is Codex's own: to try again outside.
+    let requested = tools.requested_sandbox(&request.item_id);
+    let by_reason = request.reason.is_some() && (requested.is_none() || tools.was_asked_about(&request.item_id));
+    let sandbox = match requested.filter(|requested| *requested != "use_default") {
+        Some(requested) => Some(requested.to_owned()),
+        None => by_reason.then(|| "require_escalated".to_owned()),
+    };
     let extra = [
         // The request says what will run; the item may have been announced with something else.
         ("command", request.command.clone().map(Value::from)),
         ("cwd", request.cwd.clone().map(Value::from)),
         ("kind", request.kind.filter(|kind| kind != "command").map(Value::from)),
         ("reason", request.reason.map(Value::from)),
+        ("sandbox_permissions", sandbox.map(Value::from)),
         ("additionalPermissions", request.additional_permissions),
         ("networkApprovalContext", request.network_approval_context),
     ];

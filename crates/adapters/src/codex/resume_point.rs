@@ -31,6 +31,10 @@ pub(super) struct Thread {
     pub(super) id: String,
     /// The sandbox that the last turn ran in; `None` if the settings choose one instead of the mode.
     pub(super) sandbox: Option<Sandbox>,
+    /// Codex took our permission profiles. Versions without profiles ignore them, and run a command that failed in the
+    /// sandbox again outside of it.
+    #[serde(default)]
+    pub(super) profiles: bool,
     /// The instruction files that Codex says it found.
     pub(super) instructions: Vec<String>,
     /// The host's tools that the thread was started with; Codex takes no others later.

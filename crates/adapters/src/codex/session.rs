@@ -25,9 +25,11 @@ use super::map::OPTED_OUT;
 use super::prompt;
 use super::resume_point::{ResumePoint, Thread};
 use super::resume_result::PastTurnState;
-use super::sandbox::Sandbox;
+use super::sandbox::{Sandbox, WorkspaceSettings};
+use super::slash::SlashCommand;
 use super::socket::Socket;
 use super::thread;
+use super::turn::{START_METHOD, TurnStart};
 use crate::host::json_rpc::CallResult;
 use crate::host::{Handle, Process, start};
 
@@ -147,7 +149,7 @@ impl CodexSession {
     async fn open_thread(mut self, method: &'static str, native: &RuntimeSessionId) -> Result<Self, AdapterError> {
         let Some(open) = &self.open else { return Err(Handle::<CodexConnection>::gone()) };
         let sandbox = self.sandbox_for(open.mode);
-        let mut params = thread::thread_params(open, sandbox, &self.settings);
+        let mut params = thread::thread_params(open, sandbox, &self.workspace_settings().await?, &self.settings);
         params.insert("threadId".into(), native.as_str().into());
         params.insert("excludeTurns".into(), true.into());
         match self.server.call(method, params.into()).await? {
@@ -167,7 +169,9 @@ impl CodexSession {
     async fn begin_thread(&mut self, input: &TaskInput) -> Result<(), AdapterError> {
         let Some(open) = &self.open else { return Err(Handle::<CodexConnection>::gone()) };
         let sandbox = self.sandbox_for(input.mode);
-        let mut params = thread::thread_params(open, sandbox, &self.settings);
+        let mut params = thread::thread_params(open, sandbox, &self.workspace_settings().await?, &self.settings);
+        // Only these tell whether a command asks to leave the sandbox. A resumed thread cannot have them.
+        params.insert("experimentalRawEvents".into(), true.into());
         if let Some(manifest) = &input.tool_manifest {
             params.insert("dynamicTools".into(), thread::host_tools(manifest));
         }
@@ -189,14 +193,28 @@ impl CodexSession {
         let found = answered.get("instructionSources").and_then(Value::as_array).into_iter().flatten();
         let instructions = found.filter_map(|path| Some(path.as_str()?.to_owned())).collect();
         self.server.handle.send(CodexCommand::Bind { thread: id.clone() }).await?;
-        self.point.thread = Some(Thread { id, sandbox, instructions, tools });
+        let wanted = sandbox.and_then(Sandbox::profile_name);
+        let active = answered.get("activePermissionProfile");
+        let profiles = active.is_some_and(|active| wanted.is_none_or(|wanted| active["id"] == wanted));
+        // A Codex without profiles hears of the sandbox with the first turn.
+        let sandbox = sandbox.filter(|sandbox| profiles || sandbox.profile_name().is_none());
+        self.point.thread = Some(Thread { id, sandbox, profiles, instructions, tools });
         self.point.write(self.server.socket.folder()).await;
         Ok(())
     }
 
-    /// The sandbox of a mode; `None` if the settings choose one.
+    /// The sandbox that the settings name, else that of the mode. `None` if a session that was taken over has named one
+    /// in its settings, whose values are unknown here: its thread keeps what it has.
     fn sandbox_for(&self, mode: Mode) -> Option<Sandbox> {
-        Sandbox::for_mode_unless_set(&self.point.settings, mode, true)
+        let named = || self.settings.get("sandbox_mode").and_then(Value::as_str).and_then(Sandbox::from_name);
+        Sandbox::for_mode_unless_set(&self.point.settings, mode, true).or_else(named)
+    }
+
+    /// What the user set for the workspace's sandbox, in Codex's own files and for this session.
+    async fn workspace_settings(&self) -> Result<WorkspaceSettings, AdapterError> {
+        let params = json!({ "includeLayers": false, "cwd": self.point.cwd });
+        let read = self.server.call("config/read", params).await?.unwrap_or_default();
+        Ok(WorkspaceSettings::new(&read, &self.settings))
     }
 }
 
@@ -218,14 +236,23 @@ impl RuntimeSession for CodexSession {
         let Some(thread) = &mut self.point.thread else { return Err(Handle::<CodexConnection>::gone()) };
         let changed = sandbox.filter(|_| sandbox != thread.sandbox);
         let prompt = prompt::prompt(&input, &self.point.cwd).await;
-        let mut params = thread::turn_params(&thread.id, prompt, changed);
+        let mut params = thread::turn_params(&thread.id, prompt, changed, thread.profiles);
         let model = input.model.clone().filter(|model| self.point.model.as_ref() != Some(model));
         if let Some(model) = &model {
             params["model"] = model.as_str().into();
         }
+        let start = match SlashCommand::from_input(&input) {
+            Some(SlashCommand::Compact) => TurnStart::compact(&thread.id),
+            Some(SlashCommand::Unavailable(warning)) => TurnStart::prompt(params, Some(warning)),
+            None => TurnStart::prompt(params, None),
+        };
+        let takes_settings = start.method == START_METHOD;
         let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
-        self.server.handle.ask(|to| CodexCommand::Begin { params, drafts: sender, to }).await?;
-        thread.sandbox = sandbox;
+        self.server.handle.ask(|to| CodexCommand::Begin { start, drafts: sender, to }).await?;
+        let (changed, model) = (changed.filter(|_| takes_settings), model.filter(|_| takes_settings));
+        if takes_settings {
+            thread.sandbox = sandbox;
+        }
         let sources = home::sources(&self.point.home, &self.point.cwd, &thread.instructions).await;
         let tool_manifest = thread.tools.clone();
         let is_saved = changed.is_none() && model.is_none();

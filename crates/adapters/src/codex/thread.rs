@@ -4,7 +4,7 @@ use roost_engine::adapter::{McpServerTransport, OpenSession};
 use roost_model::tool::ToolManifest;
 use serde_json::{Map, Value, json};
 
-use super::sandbox::Sandbox;
+use super::sandbox::{Sandbox, WorkspaceSettings};
 use crate::layers::nest;
 
 /// Codex requests an approval for everything, in every mode, so that the host decides. Codex refuses this value in its
@@ -12,10 +12,11 @@ use crate::layers::nest;
 const APPROVAL_POLICY: &str = "untrusted";
 
 /// The parameters that all requests for a thread have. Codex's settings go here and not on the command line, because
-/// they can hold secrets.
+/// they can hold secrets. `workspace` is what our permission profiles take over of the user's settings.
 pub(super) fn thread_params(
     open: &OpenSession,
     sandbox: Option<Sandbox>,
+    workspace: &WorkspaceSettings,
     settings: &Map<String, Value>,
 ) -> Map<String, Value> {
     let mut config = settings.clone();
@@ -29,18 +30,22 @@ pub(super) fn thread_params(
         };
         config.insert(format!("mcp_servers.{}", server.name), value);
     }
-    let is_set = |name: &str| settings.keys().any(|set| name.starts_with(set.as_str()));
-    if let Some((name, on)) = sandbox.and_then(Sandbox::network).filter(|(name, _)| !is_set(name)) {
-        config.insert(name.into(), on.into());
-    }
     let mut params = Map::new();
+    // All profiles, because a later turn can have another mode.
+    config.extend(Sandbox::profiles(workspace));
+    match sandbox.map(|sandbox| (sandbox, sandbox.profile_name())) {
+        Some((_, Some(profile))) => {
+            // Codex does not take both.
+            config.remove("sandbox_mode");
+            params.insert("permissions".into(), profile.into());
+        }
+        Some((sandbox, None)) => drop(params.insert("sandbox".into(), sandbox.name().into())),
+        None => {}
+    }
     params.insert("cwd".into(), open.env.cwd.clone().into());
     params.insert("approvalPolicy".into(), APPROVAL_POLICY.into());
     params.insert("approvalsReviewer".into(), "user".into());
     params.insert("config".into(), nest(config).into());
-    if let Some(sandbox) = sandbox {
-        params.insert("sandbox".into(), sandbox.name().into());
-    }
     if let Some(model) = &open.input.model {
         params.insert("model".into(), model.clone().into());
     }
@@ -57,11 +62,14 @@ pub(super) fn host_tools(manifest: &ToolManifest) -> Value {
     tools.collect()
 }
 
-/// The parameters of `turn/start`; `sandbox` only if it differs from the last turn's.
-pub(super) fn turn_params(thread: &str, prompt: Vec<Value>, sandbox: Option<Sandbox>) -> Value {
+/// The parameters of `turn/start`; `sandbox` only if it differs from the last turn's. `profiles` says that the thread
+/// knows our permission profiles.
+pub(super) fn turn_params(thread: &str, prompt: Vec<Value>, sandbox: Option<Sandbox>, profiles: bool) -> Value {
     let mut params = json!({ "threadId": thread, "input": prompt });
-    if let Some(sandbox) = sandbox {
-        params["sandboxPolicy"] = sandbox.policy();
+    match sandbox.map(|sandbox| (sandbox, sandbox.profile_name().filter(|_| profiles))) {
+        Some((_, Some(profile))) => params["permissions"] = profile.into(),
+        Some((sandbox, None)) => params["sandboxPolicy"] = sandbox.policy(),
+        None => {}
     }
     params
 }

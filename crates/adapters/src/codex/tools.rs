@@ -1,4 +1,8 @@
 //! Tracks the tool calls of one task: what Codex announced, requested approval for, ran and completed.
+//!
+//! Some calls have no items, or items that never end: those that Codex's own rules or hooks refuse, and commands that
+//! its sandbox stopped. What became of them is known only from the model's side of the conversation
+//! ([`super::raw_calls`]).
 
 use std::collections::BTreeMap;
 
@@ -12,7 +16,8 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::item::ToolItem;
-use super::wire::ItemStatus;
+use super::raw_calls::{RawCalls, RawResult};
+use super::wire::{ItemStatus, RawItem};
 
 /// What is known of one tool call, in its current attempt.
 #[derive(Debug)]
@@ -64,6 +69,30 @@ impl TrackedItem {
         self.id()
     }
 
+    /// Sends what no delta brought of the complete output: Codex loses deltas, often the first, and sends none for a
+    /// command that ends at once.
+    fn send_missed_output(&mut self, output: String, drafts: &mut Vec<Draft>) {
+        let (call, stream, streamed) = (self.report(drafts), OutputStream::Stdout, self.streamed_output.as_str());
+        if let Some(rest) = output.strip_prefix(streamed) {
+            drafts.push(Fact::ToolOutputDelta { call, stream, delta: rest.to_owned() }.into());
+            return;
+        }
+        // The beginning comes late, so the record also gets the whole in its right order.
+        if let Some(beginning) = output.strip_suffix(streamed) {
+            let delta = beginning.to_owned();
+            drafts.push(Fact::ToolOutputDelta { call: call.clone(), stream, delta }.into());
+        }
+        drafts.push(Fact::ToolOutput { call, stdout: Some(output), stderr: None }.into());
+    }
+
+    /// Reports that Codex itself refused the call, so that it never ran; once.
+    fn refuse(&mut self, reason: String, drafts: &mut Vec<Draft>) {
+        let call = self.report(drafts);
+        if !std::mem::replace(&mut self.done, true) {
+            drafts.push(Fact::ToolRefused { call, reason }.into());
+        }
+    }
+
     /// Reports the completion; once per attempt.
     fn complete(&mut self, result: Option<Value>, is_error: bool, drafts: &mut Vec<Draft>) {
         let before = self.attempt;
@@ -78,6 +107,7 @@ impl TrackedItem {
 #[derive(Debug, Default)]
 pub(super) struct ItemTracker {
     known: BTreeMap<String, TrackedItem>,
+    raw: RawCalls,
 }
 
 impl ItemTracker {
@@ -118,6 +148,40 @@ impl ItemTracker {
         (tool.attempt, tool.reported, tool.approval_requested) = (request.identity.attempt, Some(about), true);
         (tool.done, tool.running) = (false, false);
         request
+    }
+
+    /// Called for every item of the model's API, for a thread that tells them.
+    pub(super) fn on_raw_item(&mut self, turn: &str, item: RawItem) {
+        self.raw.on_item(turn, item);
+    }
+
+    /// The `sandbox_permissions` that the model asked for in this call; `None` if the call is not known from the
+    /// model's side.
+    pub(super) fn requested_sandbox(&self, native: &str) -> Option<&str> {
+        self.raw.sandbox_permissions(native)
+    }
+
+    /// Called when the model has answered again: completes the calls whose results it has read and that have no end of
+    /// their own.
+    pub(super) fn on_model_response(&mut self, drafts: &mut Vec<Draft>) {
+        for (turn, result) in self.raw.take_results() {
+            match self.known.get_mut(&result.call_id) {
+                Some(tool) if tool.done => {}
+                Some(tool) => {
+                    let (result, is_error) = result.outcome();
+                    tool.complete(Some(result), is_error, drafts);
+                }
+                None => {
+                    let RawResult { call_id, command: Some(command), output } = result else { continue };
+                    self.upsert(&turn, ToolItem::refused_command(call_id, command)).refuse(output, drafts);
+                }
+            }
+        }
+    }
+
+    /// Whether Codex has requested approval for this item before.
+    pub(super) fn was_asked_about(&self, native: &str) -> bool {
+        self.known.get(native).is_some_and(|tool| tool.approval_requested)
     }
 
     /// The known item that a request is about, with the input that the request adds.
@@ -167,27 +231,34 @@ impl ItemTracker {
         drafts.push(Fact::ToolOutputDelta { call, stream, delta: delta.to_owned() }.into());
     }
 
-    /// Called when an item is completed. If deltas were lost, the complete output is sent first.
+    /// Called when an item is completed. Output that the deltas did not bring is sent first.
     pub(super) fn on_completed(&mut self, turn: &str, mut item: ToolItem, drafts: &mut Vec<Draft>) {
         let (result, output) = (item.result.take(), item.output.take());
-        let is_error = item.state != ItemStatus::Completed;
+        let state = item.state;
         let tool = self.upsert(turn, item);
-        let missed = output.filter(|output| !tool.streamed_output.is_empty() && tool.streamed_output != *output);
-        if let Some(stdout) = missed.filter(|_| !tool.done) {
-            // Codex loses deltas, mostly the first.
-            let call = tool.report(drafts);
-            drafts.push(Fact::ToolOutput { call, stdout: Some(stdout), stderr: None }.into());
+        if state == ItemStatus::Declined {
+            // After a no of ours this only repeats it.
+            return tool.refuse("Codex declined it".into(), drafts);
         }
-        tool.complete(result, is_error, drafts);
+        if let Some(output) = output.filter(|output| !tool.done && tool.streamed_output != *output) {
+            tool.send_missed_output(output, drafts);
+        }
+        tool.complete(result, state != ItemStatus::Completed, drafts);
     }
 
     /// Called when the turn ends. Calls that still run are completed as going on in the background, unless the turn
     /// was `cut`.
     pub(super) fn on_turn_end(&mut self, cut: bool, drafts: &mut Vec<Draft>) {
+        self.on_model_response(drafts);
         for tool in self.known.values_mut().filter(|tool| !tool.done) {
             tool.report(drafts);
             if tool.running && !cut {
-                tool.complete(Some("it goes on in the background".into()), false, drafts);
+                let result = match self.raw.knows(&tool.item.id) {
+                    true => "it goes on in the background",
+                    // A resumed thread does not tell the model's side.
+                    false => "it goes on in the background, or Codex's sandbox stopped it; Codex does not say which",
+                };
+                tool.complete(Some(result.into()), false, drafts);
             }
         }
     }
@@ -315,16 +386,84 @@ mod tests {
     }
 
     #[test]
-    fn output_that_was_lost_on_the_way_is_told_whole() {
-        let mut tools = ItemTracker::default();
-        let mut drafts = Vec::new();
+    fn output_that_the_deltas_did_not_bring_is_sent_at_the_end_and_nothing_twice() {
+        let cases: [(&[&str], &str, &[&str], bool); 5] = [
+            (&[], "1\n2\n", &["1\n2\n"], false),
+            (&["1\n"], "1\n2\n", &["1\n", "2\n"], false),
+            (&["1\n", "2\n"], "1\n2\n", &["1\n", "2\n"], false),
+            (&["2\n"], "1\n2\n", &["2\n", "1\n"], true),
+            (&["2\n"], "1\n2\n3\n", &["2\n"], true),
+        ];
+        for (streamed, whole, pieces, in_order) in cases {
+            let (mut tools, mut drafts) = (ItemTracker::default(), Vec::new());
+            tools.on_started("turn", command(None), &mut drafts);
+            streamed.iter().for_each(|piece| tools.on_output("call", piece, &mut drafts));
+            let done = ToolItem { state: ItemStatus::Completed, output: Some(whole.into()), ..command(None) };
+            tools.on_completed("turn", done, &mut drafts);
+            let sent = drafts.iter().filter_map(|draft| match &draft.fact {
+                Fact::ToolOutputDelta { delta, .. } => Some(delta.as_str()),
+                _ => None,
+            });
+            assert_eq!(sent.collect::<Vec<_>>(), pieces, "{streamed:?} of {whole:?}");
+            let is_whole = |draft: &Draft| matches!(&draft.fact, Fact::ToolOutput { stdout, .. } if stdout.as_deref() == Some(whole));
+            assert_eq!(drafts.iter().any(is_whole), in_order, "{streamed:?} of {whole:?}");
+        }
+    }
+
+    fn raw(tools: &mut ItemTracker, item: Value) {
+        tools.on_raw_item("turn", serde_json::from_value(item).unwrap());
+    }
+
+    fn model_calls(tools: &mut ItemTracker, arguments: &Value) {
+        let arguments = arguments.to_string();
+        raw(
+            tools,
+            json!({ "type": "function_call", "call_id": "call", "name": "exec_command", "arguments": arguments }),
+        );
+    }
+
+    #[test]
+    fn a_command_without_an_item_was_refused_by_codex_itself() {
+        let (mut tools, mut drafts) = (ItemTracker::default(), Vec::new());
+        model_calls(&mut tools, &json!({ "cmd": "touch x", "workdir": "/w" }));
+        tools.on_model_response(&mut drafts);
+        assert_eq!(drafts, []);
+        raw(
+            &mut tools,
+            json!({ "type": "function_call_output", "call_id": "call", "output": "rejected: no touching" }),
+        );
+        tools.on_model_response(&mut drafts);
+        let [Fact::ToolRequested(request), Fact::ToolRefused { call, reason }] =
+            drafts.iter().map(|draft| draft.fact.clone()).collect::<Vec<_>>().try_into().unwrap()
+        else {
+            panic!("{drafts:?}")
+        };
+        assert_eq!((&request.identity.tool_call_id, reason.as_str()), (&call, "rejected: no touching"));
+        assert_eq!(request.input, json!({ "command": "touch x", "cwd": "/w" }));
+    }
+
+    #[test]
+    fn a_command_that_the_sandbox_stopped_fails_with_what_the_model_read() {
+        let (mut tools, mut drafts) = (ItemTracker::default(), Vec::new());
+        model_calls(&mut tools, &json!({ "cmd": "touch /x" }));
         tools.on_started("turn", command(None), &mut drafts);
-        tools.on_output("call", "line 2\n", &mut drafts);
-        let output = Some("line 1\nline 2\n".to_owned());
-        let done = ToolItem { state: ItemStatus::Completed, output: output.clone(), ..command(None) };
-        tools.on_completed("turn", done, &mut drafts);
-        let is_sent =
-            drafts.iter().any(|draft| matches!(&draft.fact, Fact::ToolOutput { stdout, .. } if *stdout == output));
-        assert!(is_sent, "{drafts:?}");
+        let output = "Chunk ID: 1\nProcess exited with code 1\nOutput:\ntouch: Read-only file system\n";
+        raw(&mut tools, json!({ "type": "function_call_output", "call_id": "call", "output": output }));
+        tools.on_turn_end(false, &mut drafts);
+        let Some(Fact::ToolCompleted(outcome)) = drafts.last().map(|draft| &draft.fact) else { panic!("{drafts:?}") };
+        assert_eq!(outcome.result, Some("exit code 1\ntouch: Read-only file system\n".into()));
+        assert!(outcome.is_error);
+    }
+
+    #[test]
+    fn a_command_that_still_runs_when_its_turn_ends_goes_on_in_the_background() {
+        let (mut tools, mut drafts) = (ItemTracker::default(), Vec::new());
+        model_calls(&mut tools, &json!({ "cmd": "sleep 60" }));
+        tools.on_started("turn", ToolItem { runs: true, ..command(None) }, &mut drafts);
+        let output = "Chunk ID: 1\nProcess running with session ID 7\nOutput:\n";
+        raw(&mut tools, json!({ "type": "function_call_output", "call_id": "call", "output": output }));
+        tools.on_turn_end(false, &mut drafts);
+        let Some(Fact::ToolCompleted(outcome)) = drafts.last().map(|draft| &draft.fact) else { panic!("{drafts:?}") };
+        assert_eq!((outcome.result.clone(), outcome.is_error), (Some("it goes on in the background".into()), false));
     }
 }

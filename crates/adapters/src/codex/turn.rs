@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use roost_engine::adapter::{Draft, Fact, TaskEnd};
 use roost_model::ids::QuestionId;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::map::NotificationMapper;
@@ -15,6 +16,28 @@ use crate::host::{Reply, Task};
 
 /// The request that starts a turn.
 pub(super) const START_METHOD: &str = "turn/start";
+/// The request that starts a turn which compacts the conversation.
+const COMPACT_METHOD: &str = "thread/compact/start";
+
+/// How a turn is started.
+pub(super) struct TurnStart {
+    pub(super) method: &'static str,
+    pub(super) params: Value,
+    /// A warning for people, told at the start of the turn.
+    pub(super) warning: Option<String>,
+}
+
+impl TurnStart {
+    /// A turn with these parameters of `turn/start`.
+    pub(super) fn prompt(params: Value, warning: Option<String>) -> Self {
+        Self { method: START_METHOD, params, warning }
+    }
+
+    /// A turn that compacts the conversation of a thread.
+    pub(super) fn compact(thread: &str) -> Self {
+        Self { method: COMPACT_METHOD, params: json!({ "threadId": thread }), warning: None }
+    }
+}
 
 /// An approval that Codex waits for, by the JSON-RPC id of its request.
 pub(super) struct PendingApproval {
@@ -24,7 +47,7 @@ pub(super) struct PendingApproval {
 
 /// One turn: its task, its mapper, and what Codex waits for.
 pub(super) struct CodexTurn {
-    /// Codex's id of the turn; `None` until it has answered the request.
+    /// Codex's id of the turn; `None` until it has answered the request or, if the answer has none, begun the turn.
     pub(super) id: Option<String>,
     pub(super) task: Task,
     pub(super) mapper: NotificationMapper,

@@ -114,6 +114,8 @@ pub(super) enum Item {
         #[serde(default)]
         prompt: Option<String>,
     },
+    /// The conversation is summarised to make room, by request or because the model's context is full.
+    ContextCompaction,
     #[serde(other)]
     Other,
 }
@@ -128,6 +130,34 @@ pub(super) enum ItemStatus {
     Declined,
     #[serde(other)]
     Unknown,
+}
+
+/// The parameters of `rawResponseItem/completed`: what the model sent, or what Codex answered it.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RawItemParams {
+    pub(super) item: RawItem,
+    pub(super) thread_id: String,
+    pub(super) turn_id: String,
+}
+
+/// An item of the model's API. Only what the model calls and what it gets back is read.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum RawItem {
+    FunctionCall {
+        call_id: String,
+        name: String,
+        /// The arguments as a JSON text.
+        arguments: String,
+    },
+    FunctionCallOutput {
+        call_id: String,
+        /// A text, or a list of texts and images.
+        output: Value,
+    },
+    #[serde(other)]
+    Other,
 }
 
 /// A part of a command line, as Codex parsed it.
@@ -172,6 +202,31 @@ pub(super) struct ErrorParams {
     pub(super) error: TurnError,
     #[serde(default)]
     pub(super) will_retry: bool,
+}
+
+/// The parameters of `hook/completed`.
+#[derive(Debug, Deserialize)]
+pub(super) struct HookParams {
+    pub(super) run: HookRun,
+}
+
+/// A run of a hook that the user configured for Codex.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct HookRun {
+    pub(super) event_name: String,
+    /// The file that configures the hook.
+    #[serde(default)]
+    pub(super) source_path: String,
+    pub(super) status: String,
+    #[serde(default)]
+    pub(super) entries: Vec<HookEntry>,
+}
+
+/// Something that a hook said.
+#[derive(Debug, Deserialize)]
+pub(super) struct HookEntry {
+    pub(super) text: String,
 }
 
 /// Why a turn failed. Serialised as the `raw` part of a task error.

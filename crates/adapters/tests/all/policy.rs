@@ -253,3 +253,13 @@ fn the_files_that_steer_a_runtime_are_named_and_no_paths() {
         }
     }
 }
+
+#[test]
+fn a_command_that_would_leave_codex_s_sandbox_is_dangerous_whatever_it_does() {
+    let ask = |sandbox: Option<&str>| {
+        let input = json!({ "command": "/bin/bash -lc ls", "cwd": WORKSPACE, "sandbox_permissions": sandbox });
+        Ask::tool("codex", "commandExecution", input).class()
+    };
+    let all = [None, Some("use_default"), Some("require_escalated"), Some("with_additional_permissions")];
+    assert_eq!(all.map(ask), [ReadOnly, ReadOnly, Dangerous, Dangerous]);
+}

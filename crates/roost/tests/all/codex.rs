@@ -4,6 +4,8 @@ mod asking;
 mod exec;
 mod faults;
 pub(crate) mod live;
+mod reading;
+mod sandboxing;
 mod surviving;
 mod telling;
 

@@ -121,8 +121,11 @@ pub const SCRIPTS: &[Script] = &[
         let part = request.option("TOOL:").and_then(|rest| rest.split_whitespace().next()).unwrap_or("probe_echo");
         acts([say("Calling the tool."), tools::named(request, part)])
     }),
-    once("esc", "asks to leave the sandbox (Codex)", |request| {
-        acts([say("Asking for more."), tools::escalated(request)])
+    once("esc", "asks to leave the sandbox (Codex); RUN:<command> runs that there", |request| {
+        acts([say("Asking for more."), tools::escalated(request, Some("scripted escalation"))])
+    }),
+    once("sneak", "asks to leave the sandbox and does not say why (Codex); RUN:<command> runs that there", |request| {
+        acts([say("Asking for more."), tools::escalated(request, None)])
     }),
     once("patch", "adds patched.txt by apply_patch in the shell (Codex)", |request| {
         let patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: patched.txt\n+hi\n*** End Patch\nEOF";

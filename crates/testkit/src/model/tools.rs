@@ -25,12 +25,12 @@ pub(super) fn shell(request: &ModelRequest, command: &str) -> Act {
         .unwrap_or_else(|| none("SHELL", request))
 }
 
-/// Runs a command outside of Codex's sandbox.
-pub(super) fn escalated(request: &ModelRequest) -> Act {
+/// Runs a command outside of Codex's sandbox, for this reason or for none.
+pub(super) fn escalated(request: &ModelRequest, reason: Option<&str>) -> Act {
     let Some(tool) = find(request, SHELL) else { return none("SHELL", request) };
-    let mut arguments = shell_arguments(tool, "echo esc > out.txt");
+    let mut arguments = shell_arguments(tool, request.option("RUN:").unwrap_or("echo esc > out.txt"));
     arguments.insert("sandbox_permissions".into(), "require_escalated".into());
-    arguments.insert("justification".into(), "scripted escalation".into());
+    arguments.extend(reason.map(|reason| ("justification".to_owned(), reason.into())));
     Act::Call(tool.clone(), Value::Object(arguments))
 }
 

@@ -8,6 +8,7 @@ use roost_model::failure::FailureCode;
 use roost_model::ids::RuntimeSessionId;
 use roost_model::payload::NoticeSource;
 use rustix::process::Signal;
+use serde_json::json;
 use testkit::agents::Agent;
 use testkit::soon;
 
@@ -87,6 +88,26 @@ async fn errors_of_the_provider_fail_the_task_and_the_session_goes_on() {
         assert!(error.raw.is_some(), "{script}: {error:?}");
     }
     assert!(completed(&run(&mut session, "SCRIPT:text", Say::Yes).await.0));
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_provider_that_cannot_be_reached_is_told_while_codex_tries_again() {
+    let live = Live::new();
+    let mut open = live.open();
+    // Nobody listens there.
+    let settings = json!({ "model_providers.scripted.base_url": "http://127.0.0.1:1/v1" });
+    open.input.runtime_config = settings.as_object().cloned();
+    let mut session = soon("Codex starts", live.adapter.create_session(open)).await.unwrap();
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:text").await;
+    task.until(|fact| match fact {
+        Fact::Notice(notice) => notice.message.contains("the network is down").then_some(()),
+        _ => None,
+    })
+    .await;
+    task.stop().await;
+    let end = task.end(Say::Yes).await;
+    assert!(stopped(&end), "{end:?}");
     session.close().await;
 }
 

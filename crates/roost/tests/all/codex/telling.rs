@@ -343,3 +343,44 @@ async fn another_model_is_used_from_the_task_on_that_names_it() {
     assert!(asked.iter().any(|asked| asked.model == "gpt-5.1-codex" && asked.script.as_deref() == Some("think")));
     session.close().await;
 }
+
+#[tokio::test]
+async fn codex_s_own_command_to_compact_the_conversation_is_carried_out() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    assert!(completed(&run(&mut session, "SCRIPT:text", Say::Yes).await.0));
+    let (end, task) = run(&mut session, "/compact", Say::Yes).await;
+    assert!(completed(&end), "{end:?}");
+    assert_eq!(notices(&task, "summarised"), 1, "{:#?}", task.seen);
+    assert!(completed(&run(&mut session, "SCRIPT:text", Say::Yes).await.0));
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_command_of_codex_s_terminal_that_cannot_be_had_is_said_to_be_sent_as_text() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let (end, task) = run(&mut session, "/model SCRIPT:text", Say::Yes).await;
+    assert!(completed(&end), "{end:?}");
+    assert_eq!(notices(&task, "sent to the model as text"), 1, "{:#?}", task.seen);
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_skill_that_a_prompt_names_is_used_as_by_the_bare_cli() {
+    let live = Live::new();
+    let skill = live.sandbox.home().join(".codex/skills/shout");
+    std::fs::create_dir_all(&skill).unwrap();
+    let text = "---\nname: shout\ndescription: shouts\n---\nNOTE:loudly\n";
+    std::fs::write(skill.join("SKILL.md"), text).unwrap();
+    let mut session = live.session().await;
+    let (end, task) = run(&mut session, "$shout SCRIPT:recall", Say::Yes).await;
+    assert!(completed(&end), "{end:?}");
+    assert!(task.text().contains("NOTE:loudly"), "{}", task.text());
+    session.close().await;
+}
+
+fn notices(task: &WatchedTask, part: &str) -> usize {
+    let says = |fact: &&Fact| matches!(fact, Fact::Notice(notice) if notice.message.contains(part));
+    task.facts().filter(says).count()
+}
