@@ -88,6 +88,7 @@ pub(crate) fn usual(draft: &Draft, names: &Names) -> Option<String> {
             let how = if outcome.is_error { "failed" } else { "is done" };
             format!("{} {how}: {}", names[&outcome.call], outcome.result.clone().unwrap_or_default())
         }
+        Fact::ToolRefused { call, reason } => format!("{} is refused: {reason}", names[call]),
         Fact::RequestCompleted(request) => format!("answered {} {:?}", request.method, request.status),
         Fact::Question(question) => format!("asks {:?}: {:?}", question.message, question.fields),
         other => format!("{other:?}"),

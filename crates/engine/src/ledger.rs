@@ -33,6 +33,8 @@ pub use host::HostCall;
 
 /// The rule that is recorded for a call which the runtime ran without asking.
 pub const UNASKED: &str = "runtime:unasked";
+/// The rule that is recorded for a call which the runtime's own rules refused.
+pub const RUNTIME_REFUSED: &str = "runtime:refused";
 /// The rule that is recorded for a call which was still undecided when its task ended.
 const TASK_ENDED: &str = "task_ended";
 /// The rule that is recorded for a call which the runtime itself gave up.
@@ -193,6 +195,7 @@ impl Ledger {
                     return Next::End(violation.into());
                 }
             }
+            Fact::ToolRefused { call, reason } => self.on_tool_refused(call, &reason, events),
             Fact::Question(question) => {
                 let id = question.question_id.clone();
                 if self.questions.iter().any(|(known, _)| *known == id) {
@@ -245,6 +248,25 @@ impl Ledger {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Records that the runtime itself refused a call. One that was allowed before has failed instead.
+    fn on_tool_refused(&mut self, id: ToolCallId, reason: &str, events: &mut Vec<EventBody>) {
+        match self.calls.get(&id).map(|call| call.state) {
+            Some(CallState::Requested) => {
+                let evaluation = evaluation(PolicySource::Runtime, PolicyResult::Deny, RUNTIME_REFUSED);
+                events.extend(self.decide(&id, vec![evaluation], reason, Terms::default()));
+            }
+            Some(CallState::Pending) => {
+                events.extend(self.answer(&id, Verdict::denied(ApprovalEnd::Withdrawn, reason)));
+            }
+            Some(CallState::Approved | CallState::Running) if !self.runs_on_host(&id) => {
+                // What was approved can always be completed.
+                let _ = self.complete(ToolOutcome::of_runtime(id, Some(reason.into()), true), events);
+            }
+            Some(_) => {}
+            None => events.push(warning(format!("the runtime refused tool call {id}, which it never announced"))),
+        }
     }
 
     /// Closes everything that is open, then the task itself. Returns the task's last events.

@@ -71,6 +71,11 @@ pub fn failed(call: &str) -> Fact {
     Fact::ToolCompleted(ToolOutcome::of_runtime(call.into(), Some("broken".into()), true))
 }
 
+/// A tool call that the runtime's own rules refused.
+pub fn refused(call: &str) -> Fact {
+    Fact::ToolRefused { call: call.into(), reason: "not on my watch".into() }
+}
+
 /// A question to the user that has no fields.
 pub fn question(id: &str) -> Fact {
     let (question_id, message) = (id.into(), "which one?".into());

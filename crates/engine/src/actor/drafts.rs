@@ -41,6 +41,7 @@ impl Actor {
                     self.shell_folders.requested(&request.identity.tool_call_id, effect);
                 }
                 Fact::ToolCompleted(outcome) => self.shell_folders.ended(&outcome.call, !outcome.is_error),
+                Fact::ToolRefused { call, .. } => self.shell_folders.ended(call, false),
                 _ => {}
             }
             let next = task.ledger.enter(fact, &mut bodies);

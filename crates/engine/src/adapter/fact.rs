@@ -66,6 +66,13 @@ pub enum Fact {
     },
     /// A tool call ended, with success or not.
     ToolCompleted(ToolOutcome),
+    /// The runtime's own rules, hooks or checks refused a call, so it never ran.
+    ToolRefused {
+        /// The id under which the call was announced.
+        call: ToolCallId,
+        /// What the agent was told.
+        reason: String,
+    },
     /// It asks the user a question and waits for [`TaskControl::send_answer`](super::TaskControl::send_answer).
     Question(QuestionAskedPayload),
     /// It no longer waits for the answer to its question.

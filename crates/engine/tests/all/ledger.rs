@@ -1,13 +1,13 @@
 //! The ledger of a task, rule by rule. `ledger_model` has the same rules for every sequence there is.
 
 use roost_engine::adapter::{Fact, TaskEnd};
-use roost_engine::ledger::{Asked, Ledger, Next, Terms, UNASKED};
+use roost_engine::ledger::{Asked, Ledger, Next, RUNTIME_REFUSED, Terms, UNASKED};
 use roost_model::event::EventBody;
 use roost_model::failure::FailureCode;
 use roost_model::mode::Mode;
 use roost_model::payload::OutputStream;
 use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolPolicyEvaluation};
-use testkit::facts::{asks, attempt, completed, delta, failed, question, requested, started};
+use testkit::facts::{asks, attempt, completed, delta, failed, question, refused, requested, started};
 
 /// An evaluation with this result, as the policy would give it.
 pub(crate) fn evaluation(result: PolicyResult) -> ToolPolicyEvaluation {
@@ -96,6 +96,18 @@ fn a_runtime_may_leave_out_or_repeat_what_it_likes() {
             vec![requested("a"), asks("a"), asks("a"), completed("a")],
             [&whole[..], &whole[..]].concat(),
         ),
+        (
+            "refused by the runtime",
+            PolicyResult::Allow,
+            vec![requested("a"), refused("a")],
+            vec!["requested", "policy_evaluated", "denied"],
+        ),
+        (
+            "refused by the runtime after a yes",
+            PolicyResult::Allow,
+            vec![requested("a"), asks("a"), refused("a")],
+            whole.into(),
+        ),
         ("text", PolicyResult::Allow, vec![delta("hi")], vec!["model.output.delta"]),
     ];
     for (case, decision, facts, expected) in cases {
@@ -111,6 +123,14 @@ fn a_call_that_ran_unasked_says_so() {
     let sources: Vec<_> = done.policy_snapshot.sources.iter().map(|word| (word.source, word.rule.as_deref())).collect();
     assert_eq!(sources, [(PolicySource::Runtime, Some(UNASKED))]);
     assert_eq!(done.policy_snapshot.mode, Some(Mode::Ask));
+}
+
+#[test]
+fn a_call_that_the_runtime_refused_says_so_and_why() {
+    let events = entered(&mut Ledger::new(Mode::Auto), PolicyResult::Allow, vec![requested("a"), refused("a")]);
+    let Some(EventBody::ToolCallDenied(denied)) = events.last() else { panic!("{events:?}") };
+    let sources: Vec<_> = denied.policy_snapshot.sources.iter().map(|word| word.rule.as_deref()).collect();
+    assert_eq!((sources.as_slice(), denied.reason.as_str()), (&[Some(RUNTIME_REFUSED)][..], "not on my watch"));
 }
 
 #[test]
