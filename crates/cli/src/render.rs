@@ -148,6 +148,8 @@ impl Renderer {
                 let reason = resolved.reason.as_deref().map(|reason| format!(" ({})", visible(reason)));
                 format!("  {}\n", style.dim(format!("{outcome}{}", reason.unwrap_or_default())))
             }
+            // Newer versions of an agent send such messages in every turn; the log has them.
+            EventBody::RuntimeNotice(_) if event.is_unknown_message() && !self.show.all => String::new(),
             EventBody::RuntimeNotice(notice) => self.notice(notice),
             EventBody::UsageReported(usage) => {
                 self.usage = Some(usage.clone());

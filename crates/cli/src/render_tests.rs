@@ -147,6 +147,18 @@ fn what_is_only_good_to_know_is_shown_when_asked_for() {
 }
 
 #[test]
+fn a_message_that_roost_does_not_know_is_shown_when_asked_for() {
+    let payload = json!({ "level": "warning", "source": "protocol", "message": "a message that Roost does not know" });
+    for (all, raw, expected) in [(false, None, true), (false, Some(json!({})), false), (true, Some(json!({})), true)] {
+        let mut notice = event("runtime.notice", &payload);
+        notice.runtime.raw = raw;
+        let mut out = Vec::new();
+        Renderer::new(Style::PLAIN, Show { all, ..USUAL }).event(&mut out, &notice).unwrap();
+        assert_eq!(!out.is_empty(), expected, "{notice:?}");
+    }
+}
+
+#[test]
 fn a_log_shows_what_the_user_said() {
     let message = json!({ "role": "user", "content": [{ "type": "text", "text": "do\nit" }] });
     let started = json!({

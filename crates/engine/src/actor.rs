@@ -22,8 +22,9 @@ use roost_model::session::{QueuedPrompt, SessionRecord, SessionStatus, SessionSt
 use roost_model::time::Timestamp;
 use serde_json::Value;
 use tokio::sync::mpsc;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
+use self::drafts::CONTROL_TIMEOUT;
 use crate::adapter::{SentInput, StartedTask, TaskEnd};
 use crate::artifacts::Artifacts;
 use crate::command::{Accepted, Command, Prompt};
@@ -283,6 +284,13 @@ impl Actor {
             self.prompt_options.insert(prompt_id.clone(), options);
             let queue = Some(self.queue.clone());
             self.write(vec![SessionUpdatedPayload { queue, ..Default::default() }.into()]).await?.await?;
+            let is_first = self.queue.iter().filter(|prompt| !prompt.held).count() == 1;
+            if let Some(Task { phase: Phase::Running(running), .. }) = &self.task
+                && is_first
+            {
+                // A runtime that does not take it in time goes on until its own end.
+                let _ = timeout(CONTROL_TIMEOUT, running.control.prompt_waiting()).await;
+            }
             return Ok(Accepted::Queued(prompt_id));
         }
         let queued = QueuedPrompt { prompt_id: PromptId::new(), message, held: false };

@@ -313,6 +313,12 @@ pub trait TaskControl: Send + Sync {
     /// Passes on a further message of the user while the task runs.
     async fn steer(&self, message: TranscriptMessage) -> Result<(), AdapterError>;
 
+    /// Another prompt waits for the end of this task. A runtime that has answered and only waits for what it started in
+    /// the background should end the task now; others ignore it.
+    async fn prompt_waiting(&self) -> Result<(), AdapterError> {
+        Ok(())
+    }
+
     /// Asks the runtime to stop. [`Fact::Ended`] follows if it obeys; if not, its process is ended.
     async fn stop(&self) -> Result<(), AdapterError>;
 }

@@ -288,7 +288,7 @@ impl SessionRecord {
 
     fn apply(&mut self, event: &NormalizedEvent) {
         self.messages += u64::from(is_message(&event.body));
-        self.unknown_messages += u64::from(is_unknown(&event.body) && event.runtime.raw.is_some());
+        self.unknown_messages += u64::from(event.is_unknown_message());
         match &event.body {
             EventBody::TaskStarted(started) => {
                 self.hidden = false;
@@ -327,11 +327,14 @@ impl SessionRecord {
     }
 }
 
-/// Whether an event can be a native message that meant nothing to Roost; it is one if it came with that message.
-fn is_unknown(body: &EventBody) -> bool {
-    let unknown =
-        |notice: &RuntimeNoticePayload| notice.source == NoticeSource::Protocol && notice.level == NoticeLevel::Warning;
-    matches!(body, EventBody::RuntimeNotice(notice) if unknown(notice))
+impl NormalizedEvent {
+    /// Whether it is a message of the runtime's that meant nothing to Roost: a warning that holds the message itself.
+    pub fn is_unknown_message(&self) -> bool {
+        let unknown = |notice: &RuntimeNoticePayload| {
+            notice.source == NoticeSource::Protocol && notice.level == NoticeLevel::Warning
+        };
+        self.runtime.raw.is_some() && matches!(&self.body, EventBody::RuntimeNotice(notice) if unknown(notice))
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -2,9 +2,8 @@
 //! are handled in [`super::reader`].
 
 use std::collections::HashMap;
-use std::convert::Infallible;
 
-use roost_engine::adapter::{AdapterError, Answer, Draft, Fact};
+use roost_engine::adapter::{AdapterError, Answer, Draft, Fact, TaskEnd};
 use roost_model::ids::{QuestionId, RuntimeSessionId};
 use roost_model::payload::{NoticeLevel, NoticeSource};
 use roost_model::tool::{ToolCallIdentity, ToolManifest};
@@ -12,6 +11,7 @@ use roost_process::Batch;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
+use super::background::Activity;
 use super::plan::Plan;
 use super::reader::{allowance, denial};
 use super::turn::ClaudeTurn;
@@ -43,6 +43,8 @@ pub(super) enum ClaudeCommand {
     Result { call: ToolCallIdentity, result: Value, to: Reply },
     /// Answers an open question.
     Answer { question: QuestionId, answer: Answer, to: Reply },
+    /// Another prompt waits for the end of the task: if the task only waits for what runs in the background, it ends.
+    PromptWaiting { to: Reply },
     /// Interrupts the running task.
     Cancel { to: Reply },
 }
@@ -64,6 +66,9 @@ pub(super) enum ToolDecision {
     Deny(String),
 }
 
+/// The task has waited long enough for what the CLI does in the background.
+pub(super) struct WaitOver;
+
 /// The error that the CLI printed outside of a task, which is as a rule why it then exits.
 #[derive(Debug)]
 pub(super) enum Complaint {
@@ -75,6 +80,8 @@ pub(super) enum Complaint {
 /// The state of the connection with one process.
 pub(super) struct ClaudeConnection {
     pub(super) writer: Writer,
+    /// What the CLI works on, in the foreground and in the background.
+    pub(super) activity: Activity,
     /// Control requests of ours that the CLI has not answered, by request id.
     pub(super) calls: HashMap<String, Reply<CallResult>>,
     pub(super) out: Outbox<ClaudeTurn>,
@@ -101,6 +108,7 @@ impl ClaudeConnection {
     pub(super) fn new(writer: Writer, mode: &str) -> Self {
         Self {
             writer,
+            activity: Activity::new(),
             calls: HashMap::new(),
             out: Outbox::default(),
             tools: ToolManifest::default(),
@@ -129,7 +137,7 @@ impl Connection for ClaudeConnection {
 
     type Turn = ClaudeTurn;
     type Command = ClaudeCommand;
-    type Message = Infallible;
+    type Message = WaitOver;
 
     fn outbox(&mut self) -> &mut Outbox<ClaudeTurn> {
         &mut self.out
@@ -150,6 +158,13 @@ impl Connection for ClaudeConnection {
             ClaudeCommand::Decide { call, decision, to } => reply(to, self.decide(&call, decision)),
             ClaudeCommand::Result { call, result, to } => reply(to, self.send_host_result(&call, &result, false)),
             ClaudeCommand::Answer { question, answer, to } => reply(to, self.answer_question(&question, answer)),
+            ClaudeCommand::PromptWaiting { to } => {
+                if let Some((turn, _)) = self.out.live() {
+                    turn.prompt_waiting = true;
+                }
+                self.end_if_at_rest();
+                reply(to, Ok(()));
+            }
             ClaudeCommand::Cancel { to } => reply(to, self.cancel()),
         }
         PumpAction::Continue
@@ -164,6 +179,21 @@ impl Connection for ClaudeConnection {
         self.report(notice(NoticeLevel::Info, NoticeSource::Stderr, line));
     }
 
+    async fn next_message(&mut self) -> Option<WaitOver> {
+        let waits = self.out.live().is_some_and(|(turn, _)| turn.result.is_some());
+        match self.activity.deadline().filter(|_| waits) {
+            Some(deadline) => tokio::time::sleep_until(deadline).await,
+            None => std::future::pending().await,
+        }
+        Some(WaitOver)
+    }
+
+    async fn on_message(&mut self, _: WaitOver) -> PumpAction {
+        self.activity.drop_follow_up();
+        self.end_task();
+        PumpAction::Continue
+    }
+
     fn on_exit(&mut self, exit: &ExitReport) {
         let unanswered = match self.complaint.take() {
             Some(Complaint::UnknownSession(session)) => AdapterError::UnknownSession(session),
@@ -174,7 +204,7 @@ impl Connection for ClaudeConnection {
             reply(to, Err(unanswered.clone()));
         }
         if let Some((turn, drafts)) = self.out.live() {
-            turn.mapper.end(drafts);
+            turn.mapper.end(true, drafts);
             turn.task.fail(exit, drafts);
         }
     }
@@ -237,15 +267,24 @@ impl ClaudeConnection {
         self.send(wire::response(&waiting.id, &questions::response(&waiting.input, given)))
     }
 
-    /// Interrupts the turn. The CLI cancels its own open requests; those for the host's tools are answered here.
+    /// Interrupts the turn and stops what runs in the background. The CLI cancels its own open requests; those for the
+    /// host's tools are answered here. Between two turns of a task no `result` follows, so the task ends here.
     fn cancel(&mut self) -> Result<(), AdapterError> {
         let turn = self.live_turn()?;
         turn.cancelled = true;
+        let is_between_turns = turn.result.is_some();
         let calls = turn.host_calls.take_all();
         self.request(&json!({ "subtype": "interrupt" }))?;
+        for task_id in self.activity.task_ids() {
+            self.request(&json!({ "subtype": "stop_task", "task_id": task_id }))?;
+        }
         for waiting in calls {
             let result = host_server::tool_result(&waiting.message, &"the task is being stopped".into(), true);
             self.send(wire::response(&waiting.id, &result))?;
+        }
+        if is_between_turns && let Some((turn, drafts)) = self.out.live() {
+            turn.mapper.end(true, drafts);
+            turn.task.end(TaskEnd::Stopped("interrupted".into()), drafts);
         }
         Ok(())
     }

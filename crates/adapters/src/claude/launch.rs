@@ -72,10 +72,11 @@ pub(super) fn refuse_unseen(command: &AgentCommand, env: &BTreeMap<String, Strin
     }
 }
 
-/// The environment of the CLI: the session's and the configured variables, with automatic updates off by default.
+/// The environment of the CLI: the session's and the configured variables. By default automatic updates are off and
+/// reports of the CLI's state are on.
 pub(super) fn variables(command: &AgentCommand, env: &RuntimeEnv) -> BTreeMap<String, String> {
-    // An update would replace the program while it runs.
-    command.variables(&[("DISABLE_AUTOUPDATER", "1")], env)
+    // An update would replace the program while it runs. Without its state, nobody knows whether it has come to rest.
+    command.variables(&[("DISABLE_AUTOUPDATER", "1"), ("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1")], env)
 }
 
 /// The CLI's arguments: the configured ones, then those of the protocol, the mode, the model and the conversation.

@@ -16,8 +16,12 @@ use super::plan::Plan;
 use super::tools::{ClaudeTools, ToolResult};
 use crate::host::notice;
 
+/// What people are told where a part of the model's answer, which they have seen, counts no more.
+const CUT_ANSWER: &str = "the model's answer was cut off and begins again";
+
 /// Subtypes of `system` messages that are ignored, because other events say the same better.
-const IGNORED_SUBTYPES: [&str; 11] = [
+const IGNORED_SUBTYPES: [&str; 13] = [
+    "background_tasks_changed",
     "files_persisted",
     "hook_progress",
     "hook_response",
@@ -25,6 +29,7 @@ const IGNORED_SUBTYPES: [&str; 11] = [
     "post_turn_summary",
     "session_state_changed",
     "status",
+    "task_notification",
     "task_progress",
     "task_started",
     "task_updated",
@@ -73,14 +78,14 @@ impl ClaudeMapper {
     }
 
     /// Handles any other event of the model's stream; those of sub-agents are ignored.
-    pub(super) fn stream_event(&mut self, update: StreamUpdate) {
+    pub(super) fn stream_event(&mut self, update: StreamUpdate, drafts: &mut Vec<Draft>) {
         if update.parent.is_some() {
             return;
         }
         match update.event {
             StreamEvent::MessageStart { message } => {
                 // Blocks that are still open belong to a request that was repeated.
-                self.open_blocks.clear();
+                self.discard_blocks(drafts, |_| true);
                 self.last_request = message.usage;
             }
             StreamEvent::ContentBlockStart { index, content_block } => match content_block {
@@ -125,14 +130,20 @@ impl ClaudeMapper {
         }
     }
 
-    /// Ends the turn: reports the text of open blocks, and the calls that were only announced.
-    pub(super) fn end(&mut self, drafts: &mut Vec<Draft>) {
+    /// Reports the text of open blocks, at the end of a turn.
+    pub(super) fn close_blocks(&mut self, drafts: &mut Vec<Draft>) {
         for block in std::mem::take(&mut self.open_blocks).into_values() {
             if block.kind == PieceKind::Text && !block.text.is_empty() {
                 drafts.push(output(block.text));
             }
         }
-        self.tools.flush(drafts);
+    }
+
+    /// Ends the task: reports the text of open blocks, the calls that were only announced, and, unless the task was
+    /// stopped, the agents that go on in the background.
+    pub(super) fn end(&mut self, stopped: bool, drafts: &mut Vec<Draft>) {
+        self.close_blocks(drafts);
+        self.tools.flush(stopped, drafts);
     }
 
     fn begin(&mut self, index: u64, kind: PieceKind, native: Option<String>) {
@@ -150,7 +161,7 @@ impl ClaudeMapper {
             Some(block) => (block.id, block.text.len()),
             None => {
                 // Text blocks that are no prefix of it belong to a request that was cut and repeated.
-                self.open_blocks.retain(|_, block| block.kind != PieceKind::Text);
+                self.discard_blocks(drafts, |block| block.kind == PieceKind::Text);
                 (self.next_id(), 0)
             }
         };
@@ -159,6 +170,15 @@ impl ClaudeMapper {
         }
         if !text.is_empty() {
             drafts.push(output(text));
+        }
+    }
+
+    /// Forgets open blocks, because their request was cut and is repeated. If people have seen text of them, they are
+    /// told: what follows begins anew.
+    fn discard_blocks(&mut self, drafts: &mut Vec<Draft>, discard: impl Fn(&OpenBlock) -> bool) {
+        let discarded = self.open_blocks.extract_if(.., |_, block| discard(block));
+        if discarded.filter(|(_, block)| !block.text.is_empty()).count() > 0 {
+            drafts.push(notice(NoticeLevel::Warning, NoticeSource::Protocol, CUT_ANSWER));
         }
     }
 
@@ -200,8 +220,6 @@ pub(super) fn system(message: &System, model: &mut Option<String>, drafts: &mut 
             drafts.push(notice(NoticeLevel::Info, NoticeSource::Protocol, message));
         }
         ignored if IGNORED_SUBTYPES.contains(&ignored) => {}
-        // The end of a background command reaches the agent too, which reports it.
-        "task_notification" => {}
         _ => return None,
     }
     Some(())

@@ -139,6 +139,20 @@ pub(super) struct User {
     pub(super) tool_use_result: Option<Value>,
 }
 
+impl User {
+    /// The model's ids of the tool calls whose results it holds.
+    pub(super) fn results(&self) -> impl Iterator<Item = &str> {
+        let blocks = match &self.message.content {
+            Content::Blocks(blocks) => blocks.as_slice(),
+            Content::Text(_) => &[],
+        };
+        blocks.iter().filter_map(|block| match block {
+            ContentBlock::ToolResult { tool_use_id, .. } => Some(tool_use_id.as_str()),
+            _ => None,
+        })
+    }
+}
+
 /// `system`: a message about the CLI itself. Which members are set depends on `subtype`.
 #[derive(Debug, Deserialize)]
 pub(super) struct System {
@@ -155,6 +169,38 @@ pub(super) struct System {
     pub(super) error_status: Option<u64>,
     #[serde(default)]
     pub(super) error: Option<Value>,
+    /// `session_state_changed`: `idle`, `running` or `requires_action`.
+    #[serde(default)]
+    pub(super) state: Option<String>,
+    /// `background_tasks_changed`: every task that runs in the background.
+    #[serde(default)]
+    pub(super) tasks: Vec<TaskInfo>,
+    /// `task_updated`: what has changed of the task.
+    #[serde(default)]
+    pub(super) patch: Option<Value>,
+    /// `task_notification`: how the task ended, such as `completed`, `failed` or `stopped`.
+    #[serde(default)]
+    pub(super) status: Option<String>,
+    /// `task_notification`: what an agent said last, or how a command ended.
+    #[serde(default)]
+    pub(super) summary: Option<String>,
+    #[serde(flatten)]
+    pub(super) task: TaskInfo,
+}
+
+/// What a `system` message says about a task of the CLI's own: a command or an agent, in the background or not.
+#[derive(Debug, Deserialize)]
+pub(super) struct TaskInfo {
+    #[serde(default)]
+    pub(super) task_id: Option<String>,
+    /// The model's id of the call that started the task.
+    #[serde(default)]
+    pub(super) tool_use_id: Option<String>,
+    #[serde(default)]
+    pub(super) description: Option<String>,
+    /// `None` in versions that do not tell.
+    #[serde(default)]
+    pub(super) is_backgrounded: Option<bool>,
 }
 
 /// `result`: the end of a turn.
@@ -181,6 +227,9 @@ pub(super) struct TurnResult {
     pub(super) total_cost_usd: f64,
     #[serde(default, rename = "modelUsage")]
     pub(super) model_usage: Value,
+    /// The usage by model since the `result` before, with `costUSD`; only newer versions send it.
+    #[serde(default)]
+    pub(super) model_usage_since_last_result: Option<Value>,
 }
 
 /// A `control_request` of the CLI's.

@@ -15,6 +15,7 @@
 //! * `AskUserQuestion` is reported as a question, not as a tool call.
 
 mod auth;
+mod background;
 mod capabilities;
 mod connection;
 mod content;

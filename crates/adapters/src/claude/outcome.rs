@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 
 use super::messages::{TurnResult, Usage};
 
-/// The usage of a turn; `None` if it used nothing. The CLI reports the cost of its process so far, so `cost_so_far` is
-/// the total before this turn, and is updated.
+/// The usage of a turn; `None` if it used nothing. Newer versions of the CLI report the turn's own cost, besides a total
+/// that goes on after a resume. Others report only the cost of their process so far, so `cost_so_far` is the total before
+/// this turn, and is updated.
 pub(super) fn usage(result: &TurnResult, last_request: Usage, cost_so_far: &mut f64) -> Option<Draft> {
-    let cost = result.total_cost_usd - *cost_so_far;
+    let cost = own_cost(result).unwrap_or(result.total_cost_usd - *cost_so_far);
     *cost_so_far = result.total_cost_usd;
     let used = result.usage;
     if used.input() + used.output_tokens == 0 && cost <= 0.0 {
@@ -37,6 +38,12 @@ pub(super) fn usage(result: &TurnResult, last_request: Usage, cost_so_far: &mut 
         "modelUsage": result.model_usage,
     });
     Some(Draft { fact: Fact::Usage(usage), raw: Some(raw) })
+}
+
+/// The cost of all models since the `result` before, in US dollars; `None` if the CLI does not report it.
+fn own_cost(result: &TurnResult) -> Option<f64> {
+    let models = result.model_usage_since_last_result.as_ref()?.as_object()?;
+    Some(models.values().filter_map(|model| model.get("costUSD")?.as_f64()).sum())
 }
 
 /// How full the context was at the last request to the model; known only if a single model served the turn.
@@ -115,6 +122,15 @@ mod tests {
         for (result, failure, expected) in cases {
             assert_eq!(ended(result.clone(), failure), expected, "{result}");
         }
+    }
+
+    #[test]
+    fn the_cost_of_the_first_turn_after_a_resume_is_its_own() {
+        let result = json!({ "subtype": "success", "total_cost_usd": 0.75, "usage": { "output_tokens": 1 },
+            "model_usage_since_last_result": { "large": { "costUSD": 0.2 }, "small": { "costUSD": 0.05 } } });
+        let reported = usage(&TurnResult::deserialize(result).unwrap(), Usage::default(), &mut 0.0);
+        let Some(Draft { fact: Fact::Usage(usage), .. }) = reported else { panic!("{reported:?}") };
+        assert_eq!(usage.cost_usd, Some(0.25));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use roost_model::payload::{NoticeLevel, NoticeSource, RequestStatus};
 use roost_process::Line;
 use serde_json::{Value, json};
 
+use super::background::Remaining;
 use super::connection::{ClaudeConnection, Complaint};
 use super::host_server::{self, HostCall, McpAction};
 use super::messages::{CanUseTool, ControlRequest, System, TurnResult};
@@ -17,6 +18,9 @@ use crate::host::{notice, reply, skipped_line};
 const UNKNOWN_SESSION: &str = "No conversation found";
 /// The reason given to the agent when it asks for a tool while no task runs.
 const NO_TASK: &str = "no task is running; wait for the user";
+/// What people are told about a turn that the CLI began by itself while no task ran.
+const CUT_TURN: &str =
+    "Claude Code began a turn by itself while no task ran; it was interrupted, because nobody would have seen it";
 /// The reason given for a request that a newer request about the same call has replaced.
 const REQUEST_REPLACED: &str = "the same call was asked about again";
 
@@ -35,8 +39,8 @@ impl ClaudeConnection {
                 }
             }
             ClaudeMessage::Stream(update) => {
-                if let Some((turn, _)) = self.out.live() {
-                    turn.mapper.stream_event(update);
+                if let Some((turn, drafts)) = self.out.live() {
+                    turn.mapper.stream_event(update, drafts);
                 }
             }
             ClaudeMessage::System(system) => self.on_system(&system, &text),
@@ -50,6 +54,9 @@ impl ClaudeConnection {
                 if let Some(uuid) = message.uuid.as_ref().filter(|_| message.is_replay) {
                     turn.unacknowledged.remove(uuid);
                 } else {
+                    for native in message.results() {
+                        self.activity.on_tool_result(native, message.tool_use_result.as_ref());
+                    }
                     turn.mapper.user(*message, turn.cancelled, &mut self.plan, drafts);
                 }
             }
@@ -109,18 +116,32 @@ impl ClaudeConnection {
         if let Some(mode) = &system.permission_mode {
             self.mode.clone_from(mode);
         }
-        if self.out.live().is_none() {
-            // The CLI begins a turn by itself when a background command ends or a timer fires. Roost would not record
-            // such a turn, so it is interrupted; the agent sees the news at the next prompt.
+        self.activity.on_system(system);
+        let Some((turn, drafts)) = self.out.live() else {
+            // The CLI begins a turn by itself when a background command ends or a timer fires. Without a task nobody
+            // would record it, so it is interrupted; the agent sees the news at the next prompt.
             if system.subtype == "init" {
                 // If the process does not read its input, the next command reports that.
                 let _ = self.request(&json!({ "subtype": "interrupt" }));
+                self.out.notice(notice(NoticeLevel::Warning, NoticeSource::Protocol, CUT_TURN));
             }
             return;
+        };
+        match system.subtype.as_str() {
+            // Another turn of the same task.
+            "init" => turn.result = None,
+            "task_notification" => {
+                if let Some(native) = &system.task.tool_use_id {
+                    let failed = system.status.as_deref() != Some("completed");
+                    turn.mapper.tools.on_agent_ended(native, system.summary.clone(), failed, drafts);
+                }
+            }
+            _ => {}
         }
-        if map::system(system, &mut self.model, &mut self.out.drafts).is_none() {
+        if map::system(system, &mut self.model, drafts).is_none() {
             self.report_unknown(format!("a message that Roost does not know: system/{}", system.subtype), line);
         }
+        self.end_if_at_rest();
     }
 
     fn on_request(&mut self, id: String, request: ControlRequest, line: &str) {
@@ -212,12 +233,51 @@ impl ClaudeConnection {
         drafts.extend(outcome::usage(&result, turn.mapper.last_request, &mut self.cost_so_far));
         // The CLI acknowledges every prompt but a command that it answers itself, without the model.
         let ours = turn.unacknowledged.is_empty() || turn.cancelled || result.num_turns == 0;
+        turn.mapper.close_blocks(drafts);
         if !ours {
             return;
         }
-        turn.mapper.end(drafts);
         let status = if result.is_error { RequestStatus::Error } else { RequestStatus::Ok };
         turn.task.request_completed(status, drafts);
+        turn.result = Some(result);
+        // As a rule the CLI becomes idle only after its `result`; older versions report no state at all. A task that was
+        // stopped does not wait for a follow-up turn.
+        if turn.cancelled || self.activity.remaining() == Remaining::Nothing {
+            self.end_task();
+        }
+    }
+
+    /// Ends the task if its last turn has its `result` and the CLI has nothing left to do, or only waits for what runs in
+    /// the background while another prompt waits for it.
+    pub(super) fn end_if_at_rest(&mut self) {
+        let Some((turn, drafts)) = self.out.live() else { return };
+        if turn.result.is_none() {
+            return;
+        }
+        match self.activity.remaining() {
+            Remaining::Turn => {}
+            Remaining::Background if !turn.prompt_waiting => {
+                if !std::mem::replace(&mut turn.wait_reported, true) {
+                    let message = format!(
+                        "waits for what runs in the background ({}); send a prompt to go on without it",
+                        self.activity.describe()
+                    );
+                    drafts.push(notice(NoticeLevel::Warning, NoticeSource::Protocol, message));
+                }
+            }
+            Remaining::Background | Remaining::Nothing => self.end_task(),
+        }
+    }
+
+    /// Ends the task with the `result` of its last turn.
+    pub(super) fn end_task(&mut self) {
+        let Some((turn, drafts)) = self.out.live() else { return };
+        let Some(result) = turn.result.take() else { return };
+        if self.activity.remaining() == Remaining::Background && !turn.cancelled {
+            let message = format!("goes on in the background: {}", self.activity.describe());
+            drafts.push(notice(NoticeLevel::Warning, NoticeSource::Protocol, message));
+        }
+        turn.mapper.end(turn.cancelled, drafts);
         let end = outcome::end(result, turn.mapper.failure.as_deref(), turn.cancelled);
         turn.task.end(end, drafts);
     }

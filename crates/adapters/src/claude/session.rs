@@ -225,6 +225,10 @@ impl TaskControl for ClaudeTask {
         self.0.ask(|to| ClaudeCommand::Steer { content, to }).await
     }
 
+    async fn prompt_waiting(&self) -> Result<(), AdapterError> {
+        self.0.ask(|to| ClaudeCommand::PromptWaiting { to }).await
+    }
+
     async fn stop(&self) -> Result<(), AdapterError> {
         self.0.ask(|to| ClaudeCommand::Cancel { to }).await
     }

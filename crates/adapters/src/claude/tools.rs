@@ -14,6 +14,7 @@ use roost_model::payload::{OutputStream, ToolCallRequestedPayload, ToolKind};
 use roost_model::tool::ToolCallIdentity;
 use serde_json::Value;
 
+use super::background::is_async_launch;
 use super::host_server;
 use super::messages::CanUseTool;
 use super::questions;
@@ -39,6 +40,8 @@ struct ToolCallState {
     /// The CLI has requested permission for any attempt at this call.
     ever_requested: bool,
     done: bool,
+    /// The result which says that the call has started an agent in the background; the call is done when that is.
+    launched: Option<Value>,
 }
 
 /// The result of a tool call, as the CLI reports it.
@@ -107,27 +110,54 @@ impl ClaudeTools {
         request
     }
 
-    /// Reports the result of a call. In a turn that is being stopped, a failed call that was never asked about did not
-    /// run, so it has no result.
+    /// Reports the result of a call. The CLI asks about every call before it runs, so a failed one that was never asked
+    /// about was refused by the CLI's own rules, hooks or checks. In a turn that is being stopped it only was not reached,
+    /// and has no result.
     pub(super) fn on_result(&mut self, result: ToolResult<'_>, stopping: bool, drafts: &mut Vec<Draft>) {
         let Some(tool) = self.known.get_mut(result.native) else { return };
+        if is_async_launch(result.details) && !tool.done {
+            tool.report(result.native, drafts);
+            tool.launched = Some(result.content);
+            return;
+        }
         if questions::is_question(&tool.name) || std::mem::replace(&mut tool.done, true) {
             return;
         }
         let call = tool.report(result.native, drafts);
-        if stopping && result.is_error && !tool.ever_requested {
+        if result.is_error && !tool.ever_requested {
+            if !stopping {
+                drafts.push(Fact::ToolRefused { call, reason: error_text(&result.content) }.into());
+            }
             return;
         }
         let stream = |name: &str| {
             let text = result.details?.get(name)?.as_str().filter(|text| !text.is_empty())?;
             Some(text.to_owned())
         };
-        let (stdout, stderr) = (stream("stdout"), stream("stderr"));
+        let (mut stdout, stderr) = (stream("stdout"), stream("stderr"));
+        if result.is_error && stdout.is_none() && stderr.is_none() {
+            stdout = failed_command_output(&error_text(&result.content)).map(ToOwned::to_owned);
+        }
         if stdout.is_some() || stderr.is_some() {
             drafts.push(Fact::ToolOutput { call: call.clone(), stdout, stderr }.into());
         }
         let content = Some(result.content).filter(|content| !content.is_null());
         drafts.push(Fact::ToolCompleted(ToolOutcome::of_runtime(call, content, result.is_error)).into());
+    }
+
+    /// Completes the call that started an agent in the background, now that the agent has ended.
+    pub(super) fn on_agent_ended(
+        &mut self,
+        native: &str,
+        summary: Option<String>,
+        failed: bool,
+        drafts: &mut Vec<Draft>,
+    ) {
+        let Some(tool) = self.known.get_mut(native) else { return };
+        let Some(launched) = tool.launched.take() else { return };
+        tool.done = true;
+        let content = summary.map_or(launched, Value::String);
+        drafts.push(Fact::ToolCompleted(ToolOutcome::of_runtime(tool.id.clone(), Some(content), failed)).into());
     }
 
     /// Reports a sub-agent's text as output of the call that started it.
@@ -137,14 +167,20 @@ impl ClaudeTools {
         drafts.push(Fact::ToolOutputDelta { call, stream: OutputStream::Stdout, delta }.into());
     }
 
-    /// Reports the calls that were announced and nothing more, in their order; called at the end of the turn.
-    pub(super) fn flush(&mut self, drafts: &mut Vec<Draft>) {
+    /// Reports, in their order, the calls that were announced and nothing more. Calls whose agents go on in the
+    /// background are completed with what the model was told of them, unless they are being stopped. Called at the end
+    /// of the task.
+    pub(super) fn flush(&mut self, stopping: bool, drafts: &mut Vec<Draft>) {
         let mut left: Vec<_> = self.known.iter_mut().collect();
         left.sort_by_key(|(_, tool)| tool.order);
         for (native, tool) in left {
             // A call without a name was cut while its input was being written; it is not reported.
             if !tool.name.is_empty() && !questions::is_question(&tool.name) {
                 tool.report(native, drafts);
+            }
+            if let Some(launched) = tool.launched.take().filter(|_| !stopping) {
+                let outcome = ToolOutcome::of_runtime(tool.id.clone(), Some(launched), false);
+                drafts.push(Fact::ToolCompleted(outcome).into());
             }
         }
     }
@@ -167,6 +203,7 @@ impl ClaudeTools {
             permission_requested: false,
             ever_requested: false,
             done: false,
+            launched: None,
         })
     }
 }
@@ -197,6 +234,26 @@ impl ToolCallState {
         }
         self.id.clone()
     }
+}
+
+/// The text of a failed result, without the tags that the CLI puts around it for the model.
+fn error_text(content: &Value) -> String {
+    let text = match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let texts = blocks.iter().filter_map(|block| block.get("text")?.as_str());
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        other => other.to_string(),
+    };
+    let inner = text.strip_prefix("<tool_use_error>").and_then(|text| text.strip_suffix("</tool_use_error>"));
+    inner.map_or_else(|| text.clone(), ToOwned::to_owned)
+}
+
+/// What a failed command printed to either stream. The CLI tells it only as the text after the line with the exit code.
+fn failed_command_output(text: &str) -> Option<&str> {
+    let (code, output) = text.strip_prefix("Exit code ")?.split_once('\n')?;
+    code.parse::<i32>().ok().map(|_| output).filter(|output| !output.is_empty())
 }
 
 fn kind(name: &str) -> ToolKind {
@@ -236,6 +293,7 @@ mod tests {
             Fact::ToolRequested(request) if request.identity.attempt == 1 => "requested",
             Fact::ToolRequested(_) => "requested again",
             Fact::ToolCompleted(_) => "completed",
+            Fact::ToolRefused { .. } => "refused",
             other => panic!("{other:?}"),
         });
         described.collect()
@@ -277,8 +335,12 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_nobody_asked_about_never_ran_in_a_stopped_turn() {
-        let cases = [(true, true, vec!["requested"]), (false, true, vec!["requested", "completed"])];
+    fn a_call_that_failed_unasked_was_refused_and_in_a_stopped_turn_it_was_not_reached() {
+        let cases = [
+            (true, true, vec!["requested"]),
+            (false, true, vec!["requested", "refused"]),
+            (false, false, vec!["requested", "completed"]),
+        ];
         for (stopping, is_error, expected) in cases {
             let mut tools = ClaudeTools::default();
             tools.announce("toolu_1", "Read", json!({ "file_path": "a" }), &mut Vec::new());
@@ -286,6 +348,28 @@ mod tests {
             let result = ToolResult { native: "toolu_1", content: json!("no"), is_error, details: None };
             tools.on_result(result, stopping, &mut drafts);
             assert_eq!(describe(&drafts), expected);
+        }
+    }
+
+    #[test]
+    fn a_failed_command_tells_what_it_printed() {
+        let cases = [
+            ("Exit code 3\nboom\nbang", Some("boom\nbang")),
+            ("Exit code 1", None),
+            ("Exit code one\nboom", None),
+            ("<tool_use_error>no such tool</tool_use_error>", None),
+        ];
+        for (text, expected) in cases {
+            let mut tools = ClaudeTools::default();
+            ask(&mut tools, "make");
+            let mut drafts = Vec::new();
+            let result = ToolResult { native: "toolu_1", content: json!(text), is_error: true, details: None };
+            tools.on_result(result, false, &mut drafts);
+            let printed = drafts.iter().find_map(|draft| match &draft.fact {
+                Fact::ToolOutput { stdout, .. } => stdout.as_deref(),
+                _ => None,
+            });
+            assert_eq!(printed, expected, "{text}");
         }
     }
 }

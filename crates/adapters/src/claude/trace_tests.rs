@@ -1,4 +1,4 @@
-//! RecordedMessage runs of the real CLI, read by the same code that reads live ones. The summaries are golden files: a change
+//! Recorded runs of the real CLI, read by the same code that reads live ones. The summaries are golden files: a change
 //! in how it is understood shows up as a diff.
 
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use roost_engine::adapter::{Draft, Fact};
 use roost_model::payload::ToolCallRequestedPayload;
 use roost_process::Line;
 use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
-use super::connection::{ClaudeConnection, METHOD};
+use super::connection::{ClaudeCommand, ClaudeConnection, METHOD};
 use super::turn::ClaudeTurn;
 use super::wire::{self, ClaudeMessage};
-use crate::host::{Task, Writer};
+use crate::host::{Connection, Task, Writer};
 use crate::trace_kit::{self, Names, RecordedMessage, Words, assert_nothing_is_open, recorded, usual};
 
 /// Every task of a trace as drafts.
@@ -43,10 +43,9 @@ fn turns(path: &Path) -> Vec<Vec<Draft>> {
                 }
             }
         }
-        if message["request"]["subtype"] == "interrupt"
-            && let Some(turn) = &mut connection.out.turn
-        {
-            turn.cancelled = true;
+        if message["request"]["subtype"] == "interrupt" {
+            let (to, _) = oneshot::channel();
+            connection.on_command(ClaudeCommand::Cancel { to });
         }
     }
     turns.push(std::mem::take(&mut connection.out.drafts));

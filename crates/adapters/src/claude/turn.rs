@@ -1,4 +1,4 @@
-//! The state of one turn: the task that it works for, and the requests that the CLI waits on.
+//! The state of one task in the CLI, which may take several of its turns, and the requests that the CLI waits on.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,6 +6,7 @@ use roost_model::ids::QuestionId;
 use serde_json::Value;
 
 use super::map::ClaudeMapper;
+use super::messages::TurnResult;
 use crate::host::Task;
 use crate::host::pending_decisions::PendingDecisions;
 
@@ -27,7 +28,7 @@ pub(super) struct HostRequest {
     pub(super) message: Value,
 }
 
-/// The state of one turn.
+/// The state of one task: the turn that its prompt began, and those that the CLI began by itself after that.
 pub(super) struct ClaudeTurn {
     pub(super) task: Task,
     pub(super) mapper: ClaudeMapper,
@@ -40,6 +41,12 @@ pub(super) struct ClaudeTurn {
     pub(super) host_calls: PendingDecisions<HostRequest>,
     /// The session has interrupted the turn.
     pub(super) cancelled: bool,
+    /// The latest `result`, until the CLI begins another turn of the same task.
+    pub(super) result: Option<TurnResult>,
+    /// The next prompt waits for the end of this task.
+    pub(super) prompt_waiting: bool,
+    /// People were told that the task waits for what runs in the background.
+    pub(super) wait_reported: bool,
 }
 
 impl ClaudeTurn {
@@ -53,6 +60,9 @@ impl ClaudeTurn {
             questions: HashMap::new(),
             host_calls: PendingDecisions::default(),
             cancelled: false,
+            result: None,
+            prompt_waiting: false,
+            wait_reported: false,
         }
     }
 }

@@ -23,7 +23,7 @@ pub(super) enum ClaudeMessage<'a> {
     /// Another event of the model's stream.
     Stream(StreamUpdate),
     /// A message about the CLI itself.
-    System(System),
+    System(Box<System>),
     /// Finished blocks of the model's answer.
     Assistant(Box<Assistant>),
     /// A message to the model: a prompt or the result of a tool.
@@ -164,7 +164,7 @@ impl<'de> Deserialize<'de> for TypedLine<'de> {
 fn read<'de, D: Deserializer<'de>>(kind: &str, line: D) -> Result<Option<ClaudeMessage<'de>>, D::Error> {
     Ok(Some(match kind {
         "stream_event" => event(EventLine::deserialize(line)?).ok_or_else(|| D::Error::custom("half an event"))?,
-        "system" => ClaudeMessage::System(System::deserialize(line)?),
+        "system" => ClaudeMessage::System(Box::deserialize(line)?),
         "assistant" => ClaudeMessage::Assistant(Box::deserialize(line)?),
         "user" => ClaudeMessage::User(Box::deserialize(line)?),
         "result" => ClaudeMessage::Result(Box::deserialize(line)?),
@@ -181,7 +181,7 @@ fn read<'de, D: Deserializer<'de>>(kind: &str, line: D) -> Result<Option<ClaudeM
             let ResponseBody { request_id: id, response, error } = response;
             ClaudeMessage::Response { id, result: error.map_or(Ok(response), Err) }
         }
-        "keep_alive" | "tool_progress" => {
+        "keep_alive" | "tool_progress" | "command_lifecycle" => {
             IgnoredAny::deserialize(line)?;
             ClaudeMessage::Idle
         }
@@ -334,6 +334,7 @@ mod tests {
                 "error",
             ),
             (r#"{"type":"keep_alive"}"#.into(), "idle"),
+            (r#"{"type":"command_lifecycle","command_uuid":"u","state":"queued"}"#.into(), "idle"),
             (r#"{"uuid":"u","type":"keep_alive"}"#.into(), "idle"),
             (r#"{"event":{"delta":{"text":"x"},"index":0,"type":"d"},"type":"stream_event"}"#.into(), "text"),
             (r#"{"type":"stream_event","event":{"type":"message_start"}}"#.into(), "unknown"),

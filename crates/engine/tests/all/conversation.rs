@@ -5,6 +5,7 @@ use roost_model::event::{EventBody, NormalizedEventType as Type};
 use roost_model::mode::Mode;
 use testkit::Harness;
 use testkit::facts::{delta, output};
+use testkit::fake::Told;
 
 #[tokio::test]
 async fn a_prompt_gives_events_in_order_and_without_a_gap() {
@@ -155,6 +156,18 @@ async fn the_mode_of_a_queued_prompt_counts_only_when_it_runs() {
         host.wait_for_end(&session, &agent.input().task_id).await;
     }
     assert_eq!(modes, [Mode::Ask, Mode::Ask, Mode::Yolo]);
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn a_runtime_is_told_once_that_prompts_wait_for_the_end_of_its_task() {
+    let mut host = Harness::start().await;
+    let session = host.session().await;
+    host.begin(&session, "one").await;
+    let (_runtime, mut agent) = host.runtimes().task().await;
+    host.queue(&session, "two").await;
+    host.queue(&session, "three").await;
+    assert_eq!(agent.told_so_far(), [Told::PromptWaiting]);
     host.stop().await;
 }
 

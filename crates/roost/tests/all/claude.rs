@@ -1,5 +1,6 @@
 //! Claude Code itself, under its adapter, with a scripted model: what the contract of all adapters does not ask.
 
+mod background;
 mod faults;
 mod live;
 mod remembering;

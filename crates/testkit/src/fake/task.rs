@@ -28,6 +28,8 @@ pub enum Told {
     Answer(QuestionId, Answer),
     /// A message of the user's into the running task.
     Steer(TranscriptMessage),
+    /// Another prompt waits for the end of the task.
+    PromptWaiting,
     /// The task is asked to stop; it may still report anything.
     Stop,
 }
@@ -172,6 +174,10 @@ impl TaskControl for Control {
 
     async fn steer(&self, message: TranscriptMessage) -> Result<(), AdapterError> {
         self.send(Told::Steer(message)).await
+    }
+
+    async fn prompt_waiting(&self) -> Result<(), AdapterError> {
+        self.send(Told::PromptWaiting).await
     }
 
     async fn stop(&self) -> Result<(), AdapterError> {

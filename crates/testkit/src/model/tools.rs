@@ -11,6 +11,7 @@ const SHELL: &[&str] = &["Bash", "bash", "exec_command", "shell_command", "shell
 const SHELL_BY_WORDS: &[&str] = &["shell", "local_shell"];
 const WRITE: &[&str] = &["Write", "write", "write_file", "apply_patch"];
 const READ: &[&str] = &["Read", "read", "read_file"];
+const AGENT: &[&str] = &["Agent", "Task"];
 const ASK: &[&str] = &["AskUserQuestion", "request_user_input", "ask_user", "question"];
 const PLAN: &[&str] = &["TodoWrite", "TaskCreate", "update_plan", "todowrite", "write_todos"];
 /// Codex's newer models have one tool for everything: it takes a program that calls the others.
@@ -23,6 +24,21 @@ pub(super) fn shell(request: &ModelRequest, command: &str) -> Act {
     }
     program(request, &format!("tools.exec_command({{cmd: {}}})", json!(command)))
         .unwrap_or_else(|| none("SHELL", request))
+}
+
+/// Runs a command with Claude Code's shell tool and does not wait for its end.
+pub(super) fn background(request: &ModelRequest, command: &str) -> Act {
+    let Some(tool) = find(request, SHELL) else { return none("SHELL", request) };
+    let mut arguments = shell_arguments(tool, command);
+    arguments.insert("run_in_background".into(), true.into());
+    Act::Call(tool.clone(), Value::Object(arguments))
+}
+
+/// Starts a sub-agent of Claude Code's with this prompt.
+pub(super) fn agent(request: &ModelRequest, prompt: &str) -> Act {
+    let Some(tool) = find(request, AGENT) else { return none("AGENT", request) };
+    let arguments = json!({ "description": "scripted agent", "prompt": prompt, "subagent_type": "general-purpose" });
+    Act::Call(tool.clone(), arguments)
 }
 
 /// Runs a command outside of Codex's sandbox, for this reason or for none.
