@@ -324,11 +324,15 @@ impl SessionRecord {
 impl NormalizedEvent {
     /// Whether it is a message of the runtime's that meant nothing to Roost: a warning that holds the message itself.
     pub fn is_unknown_message(&self) -> bool {
-        let unknown = |notice: &RuntimeNoticePayload| {
-            notice.source == NoticeSource::Protocol && notice.level == NoticeLevel::Warning
-        };
-        self.runtime.raw.is_some() && matches!(&self.body, EventBody::RuntimeNotice(notice) if unknown(notice))
+        self.runtime.raw.is_some() && is_unknown(&self.body)
     }
+}
+
+/// Whether an event can be a native message that meant nothing to Roost; it is one if it came with that message.
+fn is_unknown(body: &EventBody) -> bool {
+    let unknown =
+        |notice: &RuntimeNoticePayload| notice.source == NoticeSource::Protocol && notice.level == NoticeLevel::Warning;
+    matches!(body, EventBody::RuntimeNotice(notice) if unknown(notice))
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
