@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::map;
-use super::mount_points::MountPoints;
 use super::requests::{self, ApprovalKind};
 use super::resume_point::TurnMarker;
 use super::resume_result::PastTurnState;
@@ -77,7 +76,6 @@ pub(super) struct CodexConnection {
     /// that an earlier daemon started.
     pub(super) _stdin: Option<Stdin>,
     pub(super) marker: TurnMarker,
-    pub(super) mount_points: MountPoints,
 }
 
 /// The state of the conversation with the server: open requests, the thread, and the running turn.
@@ -139,7 +137,6 @@ impl Connection for CodexConnection {
 
     async fn on_turn_delivered(&mut self) {
         self.marker.remove().await;
-        self.mount_points.remove().await;
     }
 
     fn on_exit(&mut self, exit: &ExitReport) {

@@ -12,7 +12,6 @@ use serde_json::{Map, Value};
 
 use super::connection::{CodexConnection, Dialog};
 use super::home::CodexHome;
-use super::mount_points::MountPoints;
 use super::resume_point::TurnMarker;
 use super::socket::{self, Socket};
 use super::{map, notify};
@@ -141,7 +140,6 @@ pub(super) async fn launch(
     };
     let mut connection = connect(connected, &socket);
     connection._stdin = Some(stdin);
-    connection.mount_points = MountPoints::missing_in(open.env.cwd.as_ref()).await;
     let early = notify::unused_variables_warning(roost_variable(command, open))
         .map(|message| map::notice(NoticeLevel::Warning, message, None));
     connection.dialog.out.early.extend(early);
@@ -153,8 +151,7 @@ fn connect((messages, sink): (socket::Reader, socket::Writer), socket: &Socket) 
     let (writer, outgoing) = Writer::new("Codex does not read its socket");
     tokio::spawn(sink.run(outgoing));
     let marker = TurnMarker::within(socket.folder());
-    let mount_points = MountPoints::default();
-    CodexConnection { dialog: Dialog::new(writer), messages, _stdin: None, marker, mount_points }
+    CodexConnection { dialog: Dialog::new(writer), messages, _stdin: None, marker }
 }
 
 /// Takes over a server that outlived an earlier daemon. Also returns when that daemon was lost, in milliseconds since

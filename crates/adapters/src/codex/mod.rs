@@ -27,7 +27,6 @@ mod launch;
 mod map;
 #[cfg(test)]
 mod map_tests;
-mod mount_points;
 mod notify;
 mod plain;
 mod prompt;

@@ -17,6 +17,8 @@
 //! server gets profiles of our own that extend Codex's by such an entry ([`Sandbox::profile`]). A command still leaves
 //! the sandbox where the agent asks for that in its call, which is an approval request of its own.
 
+use std::path::{Path, PathBuf};
+
 use roost_model::mode::Mode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -29,6 +31,10 @@ const NETWORK_SETTING: &str = "sandbox_workspace_write.network_access";
 /// The files whose reading our profiles deny: none that exists. Only that there is such an entry matters.
 const DENIED_FILES: &str = "/nonexistent-roost/*";
 
+/// The folders that Codex protects in every folder that its sandbox can write. Codex creates those that are missing to
+/// protect them, and with a denied file leaves them behind, so missing ones are declared as writable.
+const PROTECTED: [&str; 4] = [".agents", ".aws", ".codex", ".git"];
+
 /// Codex's settings for its `workspace-write` sandbox, which a permission profile does not inherit.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -38,6 +44,9 @@ pub(super) struct WorkspaceSettings {
     exclude_slash_tmp: bool,
     /// Overrides the mode; `None` lets the mode decide.
     network_access: Option<bool>,
+    /// The [`PROTECTED`] folders that do not exist.
+    #[serde(skip)]
+    missing: Vec<String>,
 }
 
 impl WorkspaceSettings {
@@ -53,6 +62,17 @@ impl WorkspaceSettings {
         }
         settings.retain(|_, value| !value.is_null());
         serde_json::from_value(settings.into()).unwrap_or_default()
+    }
+
+    /// Looks which protected folders are missing, in the working directory and the other writable folders.
+    pub(super) async fn with_missing_in(mut self, cwd: &Path) -> Self {
+        let roots = [cwd.to_owned()].into_iter().chain(self.writable_roots.iter().map(PathBuf::from));
+        for path in roots.flat_map(|root| PROTECTED.map(|name| root.join(name))) {
+            if matches!(tokio::fs::try_exists(&path).await, Ok(false)) {
+                self.missing.push(path.display().to_string());
+            }
+        }
+        self
     }
 }
 
@@ -115,7 +135,8 @@ impl Sandbox {
         if self == Self::ReadOnly {
             return json!({ "extends": ":read-only", "filesystem": files, "network": { "enabled": false } });
         }
-        files.extend(workspace.writable_roots.iter().map(|root| (root.clone(), "write".into())));
+        let writable = workspace.writable_roots.iter().chain(&workspace.missing);
+        files.extend(writable.map(|path| (path.clone(), "write".into())));
         let excluded = [(":tmpdir", workspace.exclude_tmpdir_env_var), (":slash_tmp", workspace.exclude_slash_tmp)];
         files.extend(excluded.into_iter().filter(|(_, out)| *out).map(|(name, _)| (name.to_owned(), "read".into())));
         let online = workspace.network_access.unwrap_or(self == Self::WorkspaceOnline);

@@ -214,7 +214,7 @@ impl CodexSession {
     async fn workspace_settings(&self) -> Result<WorkspaceSettings, AdapterError> {
         let params = json!({ "includeLayers": false, "cwd": self.point.cwd });
         let read = self.server.call("config/read", params).await?.unwrap_or_default();
-        Ok(WorkspaceSettings::new(&read, &self.settings))
+        Ok(WorkspaceSettings::new(&read, &self.settings).with_missing_in(&self.point.cwd).await)
     }
 }
 

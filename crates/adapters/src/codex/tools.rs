@@ -433,12 +433,11 @@ mod tests {
             json!({ "type": "function_call_output", "call_id": "call", "output": "rejected: no touching" }),
         );
         tools.on_model_response(&mut drafts);
-        let [Fact::ToolRequested(request), Fact::ToolRefused { call, reason }] =
-            drafts.iter().map(|draft| draft.fact.clone()).collect::<Vec<_>>().try_into().unwrap()
-        else {
+        let facts: Vec<_> = drafts.iter().map(|draft| &draft.fact).collect();
+        let [Fact::ToolRequested(request), Fact::ToolRefused { call, reason }] = facts.as_slice() else {
             panic!("{drafts:?}")
         };
-        assert_eq!((&request.identity.tool_call_id, reason.as_str()), (&call, "rejected: no touching"));
+        assert_eq!((&request.identity.tool_call_id, reason.as_str()), (call, "rejected: no touching"));
         assert_eq!(request.input, json!({ "command": "touch x", "cwd": "/w" }));
     }
 

@@ -371,12 +371,12 @@ async fn a_skill_that_a_prompt_names_is_used_as_by_the_bare_cli() {
     let live = Live::new();
     let skill = live.sandbox.home().join(".codex/skills/shout");
     std::fs::create_dir_all(&skill).unwrap();
-    let text = "---\nname: shout\ndescription: shouts\n---\nNOTE:loudly\n";
+    let text = "---\nname: shout\ndescription: shouts\n---\nFILE:loudly\n";
     std::fs::write(skill.join("SKILL.md"), text).unwrap();
     let mut session = live.session().await;
-    let (end, task) = run(&mut session, "$shout SCRIPT:recall", Say::Yes).await;
+    let (end, task) = run(&mut session, "$shout SCRIPT:look", Say::Yes).await;
     assert!(completed(&end), "{end:?}");
-    assert!(task.text().contains("NOTE:loudly"), "{}", task.text());
+    assert!(task.text().contains("loudly"), "{}", task.text());
     session.close().await;
 }
 
