@@ -18,7 +18,8 @@ use serde_json::Value;
 use crate::keyboard::KeyboardInput;
 use crate::screen::{exact, one_line};
 use crate::style::Style;
-use answer::{Choice, DECLINE, parse_decision, parse_field};
+pub(crate) use answer::parse_field;
+use answer::{Choice, DECLINE, parse_decision};
 use card::field;
 pub(crate) use card::{Against, Extent, card, content};
 pub(crate) use explain::explain;
@@ -86,6 +87,11 @@ impl Asker {
         self.asking.is_some()
     }
 
+    /// True while words are asked for, so that no line may mean anything but itself.
+    pub(crate) fn wants_words(&self) -> bool {
+        self.asking.as_ref().is_some_and(|asking| !matches!(asking.step, Step::Decide))
+    }
+
     /// True if [`Asker::begin`] has something to show.
     pub(crate) fn is_due(&self) -> bool {
         self.asking.is_none() && !self.waiting.is_empty()
@@ -132,8 +138,8 @@ impl Asker {
             (PendingAsk::Approval(asked), _) => choices(asked, asking.cut),
             (PendingAsk::Question(asked), step) => match asked.fields.get(step.at()) {
                 Some(field) if field.options.is_empty() => format!("  words, or {DECLINE}: "),
-                Some(field) if field.multiple => format!("  numbers with commas between, or {DECLINE}: "),
-                Some(_) => format!("  a number, or {DECLINE}: "),
+                Some(field) if field.multiple => format!("  numbers with commas between, other words, or {DECLINE}: "),
+                Some(_) => format!("  a number, other words, or {DECLINE}: "),
                 None => format!("  Enter to go on, or {DECLINE}: "),
             },
         };
@@ -157,7 +163,7 @@ impl Asker {
                 Choice::NoReason => Reaction::Say(String::new()),
                 Choice::Explain => Reaction::Say(explain(self.style, asked)),
                 Choice::ShowAll => {
-                    Reaction::Say(content(self.style, asked, Against::Files(&self.cwd), Extent::All).text)
+                    Reaction::Say(content(self.style, (&**asked).into(), Against::Files(&self.cwd), Extent::All).text)
                 }
                 Choice::Unclear => {
                     Reaction::Say("  not understood (? explains); nothing runs until you answer\n".into())
@@ -238,6 +244,12 @@ fn answer_field(style: Style, asked: &QuestionAskedPayload, step: &mut Step, typ
         Some(next) => Reaction::Say(field(style, next)),
         None => respond(QuestionAnswer::Given(std::mem::take(answers))),
     }
+}
+
+/// A question with all of its fields and choices.
+pub(crate) fn question(style: Style, asked: &QuestionAskedPayload) -> String {
+    let fields = asked.fields.iter().map(|one| field(style, one)).collect::<String>();
+    format!("{} {}\n{fields}", style.yellow("?"), exact(&asked.message))
 }
 
 /// The reason in words why something needs no answer any more.

@@ -59,6 +59,8 @@ pub trait Backend {
 pub struct CommandSettings {
     /// The configured TCP address of the daemon.
     pub listen: SocketAddr,
+    /// The runtime of sessions that name none, if it is configured.
+    pub default_runtime: Option<String>,
     /// The folder that clients find without asking for it, if it is configured.
     pub repo: Option<PathBuf>,
     /// Clients other than the command line may use the mode `yolo`.

@@ -57,7 +57,7 @@ pub(crate) struct Bundle {
 impl Bundle {
     /// A bundle of events whose pieces were looked at before.
     pub(crate) fn new(split: Split) -> io::Result<Self> {
-        let show = Show { prompts: true, all: false, asks: true };
+        let show = Show { prompts: true, all: false, asks: true, full: false, unfold: None };
         Ok(Self {
             split,
             events: BufWriter::new(tempfile::tempfile()?),

@@ -74,6 +74,13 @@ pub enum Error {
     NoPort,
     #[error("unknown runtime \"{id}\"; known are {}. A daemon that runs knows what roost.toml said when it was started", known.join(", "))]
     UnknownRuntime { id: String, known: Vec<String> },
+    #[error("nobody is logged in to {id}; `roost login {id}` does it. {reason}")]
+    NotLoggedIn { id: String, reason: String },
+    #[error(
+        "no agent is ready to work on this. Make one ready:\n  {}\nThe demo agent needs no login: roost run --runtime demo",
+        .0.join("\n  ")
+    )]
+    NobodyLoggedIn(Vec<String>),
     #[error("{id} cannot be used: {reason}")]
     NotInstalled { id: String, reason: String },
     #[error(
@@ -82,6 +89,14 @@ pub enum Error {
     EphemeralLogin(String),
     #[error("nothing waits for an answer under \"{0}\"; `roost approvals` lists what does")]
     NotWaiting(String),
+    #[error("{0} is a tool call, which is answered with allow or deny; only questions take --answer")]
+    NotAQuestion(String),
+    #[error("{what}: {why}")]
+    WrongAnswer { what: String, why: String },
+    #[error(
+        "session {0} is only kept by its agent, which tells nobody what happens next; `roost run --resume {0} \"…\"` goes on with it under Roost"
+    )]
+    NotFollowed(String),
     #[error("\"{id}\" is the beginning of several; use more of one of these:\n  {}", found.join("\n  "))]
     AmbiguousAsk { id: String, found: Vec<String> },
     #[error("an event cannot be read ({0}); run `roost check`")]
@@ -118,11 +133,16 @@ impl Error {
             | Self::UnknownRuntime { .. }
             | Self::EphemeralLogin(_)
             | Self::NotWaiting(_)
+            | Self::NotAQuestion(_)
+            | Self::WrongAnswer { .. }
+            | Self::NotFollowed(_)
             | Self::AmbiguousAsk { .. } => Exit::Usage,
             Self::Daemon { exit, .. } => *exit,
             Self::Client(roost_client::Error::Fault(fault)) => refused(fault),
             Self::Held { .. }
             | Self::NotInstalled { .. }
+            | Self::NotLoggedIn { .. }
+            | Self::NobodyLoggedIn(_)
             | Self::State { .. }
             | Self::InsideAgent
             | Self::NoDaemon

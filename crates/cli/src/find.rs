@@ -72,7 +72,7 @@ async fn list_hosted(client: &Client) -> Result<Vec<SessionInfo>, Error> {
 }
 
 /// The only one whose id begins like this.
-fn only<T>(id: &str, all: Vec<T>, id_of: impl Fn(&T) -> &str) -> Result<T, Error> {
+pub(crate) fn only<T>(id: &str, all: Vec<T>, id_of: impl Fn(&T) -> &str) -> Result<T, Error> {
     let mut found: Vec<_> = all.into_iter().filter(|one| !id.is_empty() && id_of(one).starts_with(id)).collect();
     if found.len() > 1 {
         let found = found.iter().map(|one| id_of(one).to_owned()).collect();

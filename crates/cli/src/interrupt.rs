@@ -8,6 +8,7 @@ use tokio::task::JoinHandle;
 
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::screen;
 
 /// The signal that was received last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,7 @@ impl Interrupt {
                 let new = either(&mut ctrl_c, &mut term).await;
                 if sender.send_replace(new) != StopRequest::Nothing {
                     // What was asked for goes on without us: the daemon does it, or the holders of a daemon's agents.
+                    screen::clear_status();
                     process::exit(Exit::Stopped as i32);
                 }
             }

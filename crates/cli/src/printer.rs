@@ -5,6 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use roost_model::time::Timestamp;
+use roost_rpc::conversation::Message;
 
 use crate::blocking::blocking;
 use crate::error::Error;
@@ -38,10 +40,41 @@ impl Printer {
         Self(Arc::new(Mutex::new(Page { out: screen::buffered_stdout(BUFFER), form })))
     }
 
-    /// Prints some events of a batch.
-    pub(crate) async fn print(&self, lines: &EventLines, range: Range<usize>) -> Result<(), Error> {
+    /// Prints some events of a batch. True if output is hidden by now that [`Printer::unfold`] shows.
+    pub(crate) async fn print(&self, lines: &EventLines, range: Range<usize>) -> Result<bool, Error> {
         let lines = lines.clone();
-        self.write(move |page| lines[range].iter().try_for_each(|line| page.line(line))).await
+        self.write(move |page| {
+            lines[range].iter().try_for_each(|line| page.line(line))?;
+            Ok(matches!(&page.form, OutputForm::People(renderer) if renderer.is_folded()))
+        })
+        .await
+    }
+
+    /// Prints messages that an agent keeps of a conversation.
+    pub(crate) async fn messages(&self, messages: Vec<Message>) -> Result<(), Error> {
+        self.write(move |page| {
+            let written = messages.iter().try_for_each(|message| match &mut page.form {
+                OutputForm::Json => page.out.json(message),
+                OutputForm::People(renderer) => renderer.message(&mut page.out, message),
+                OutputForm::Nothing => Ok(()),
+            });
+            written.map_err(Error::Output)
+        })
+        .await
+    }
+
+    /// Shows the output that was hidden; people only.
+    pub(crate) async fn unfold(&self) -> Result<(), Error> {
+        self.for_people(|renderer, out| renderer.unfold(out)).await
+    }
+
+    /// Draws the line that says what happens now, if no other line is open; people at a terminal only.
+    pub(crate) async fn draw_status(&self) -> Result<(), Error> {
+        self.for_people(|renderer, out| match renderer.status(Timestamp::now()) {
+            Some(line) => out.status(&line),
+            None => Ok(()),
+        })
+        .await
     }
 
     /// Prints whole lines that are no event's, after the end of the one that is open; people only.

@@ -47,10 +47,10 @@ impl RecordReader {
     }
 
     /// The session of this id, of this native id, or whose id begins like this.
-    pub(crate) async fn session(&self, id: &str) -> Result<SessionId, Error> {
+    pub(crate) async fn session(&self, id: &str) -> Result<SessionRecord, Error> {
         match self {
-            Self::Daemon(client) => Ok(find::hosted(client, id).await?.session_id.into()),
-            Self::AtRest(log) => Ok(find::session(&**log, id).await?.session_id),
+            Self::Daemon(client) => Ok(find::hosted(client, id).await?.record),
+            Self::AtRest(log) => find::session(&**log, id).await,
         }
     }
 

@@ -1,20 +1,30 @@
 //! Shows events to people as a conversation; `roost run` and `roost log` look the same.
 
+mod fold;
+mod message;
+mod network;
+mod outcome;
 mod plan;
+mod status;
 mod tools;
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use roost_model::content::AssistantContentBlock;
 use roost_model::event::{EventBody, NormalizedEvent};
 use roost_model::payload::{
-    ModelOutputDeltaKind as Delta, NoticeLevel, QuestionOutcome, RuntimeNoticePayload, TaskFailedPayload,
+    ModelOutputDeltaKind as Delta, NoticeLevel, NoticeSource, QuestionOutcome, RuntimeNoticePayload, TaskFailedPayload,
     UsageReportedPayload,
 };
+use roost_model::time::Timestamp;
+use roost_rpc::conversation::Message;
 
-use crate::screen::{visible, visible_after};
+use crate::screen::{one_line, visible, visible_after};
 use crate::style::Style;
 use plan::Plan;
+use status::Activity;
+pub(crate) use status::FRAME_MILLIS;
 use tools::ToolCalls;
 
 /// Which optional parts of a conversation are shown.
@@ -26,6 +36,10 @@ pub(crate) struct Show {
     pub(crate) all: bool,
     /// Approvals and questions; false where the reader is asked about them anyway.
     pub(crate) asks: bool,
+    /// Calls and their output whole, and not only their beginning; and what the runtime said that Roost does not know.
+    pub(crate) full: bool,
+    /// How the reader gets to see output that is hidden.
+    pub(crate) unfold: Option<&'static str>,
 }
 
 /// What the unfinished line on the screen belongs to.
@@ -50,7 +64,13 @@ pub(crate) struct Renderer {
     tools: ToolCalls,
     plan: Plan,
     usage: Option<UsageReportedPayload>,
+    activity: Activity,
+    /// How often the runtime said in this task what Roost does not know.
+    unknown: BTreeMap<String, u64>,
 }
+
+/// What every adapter says of a message that it does not know.
+const UNKNOWN_MESSAGE: &str = "Roost does not know";
 
 impl Renderer {
     pub(crate) fn new(style: Style, show: Show) -> Self {
@@ -60,14 +80,40 @@ impl Renderer {
             open: OpenLine::Nothing,
             last: None,
             streamed: false,
-            tools: ToolCalls::default(),
+            tools: ToolCalls::new(style, show),
             plan: Plan::default(),
             usage: None,
+            activity: Activity::default(),
+            unknown: BTreeMap::new(),
         }
+    }
+
+    /// A line about what the session does now and for how long; `None` where nothing runs or a line is open.
+    pub(crate) fn status(&self, now: Timestamp) -> Option<String> {
+        let is_free = self.open == OpenLine::Nothing;
+        self.activity.line(self.tools.running(), now).filter(|_| is_free)
+    }
+
+    /// True if output is hidden that [`Renderer::unfold`] shows.
+    pub(crate) fn is_folded(&self) -> bool {
+        self.tools.is_folded()
+    }
+
+    /// Shows the output that was hidden.
+    pub(crate) fn unfold(&mut self, out: &mut impl Write) -> io::Result<()> {
+        let lines = self.tools.unfold();
+        self.say(out, &lines)
+    }
+
+    /// Writes a message that an agent keeps of a conversation.
+    pub(crate) fn message(&mut self, out: &mut impl Write, message: &Message) -> io::Result<()> {
+        let lines = message::lines(self.style, self.show, message);
+        self.say(out, &lines)
     }
 
     /// Writes one event; some print nothing.
     pub(crate) fn event(&mut self, out: &mut impl Write, event: &NormalizedEvent) -> io::Result<()> {
+        self.activity.note(event);
         match &event.body {
             EventBody::ModelOutputDelta(delta) => match delta.kind {
                 Delta::TextDelta | Delta::CodeDelta => {
@@ -123,19 +169,10 @@ impl Renderer {
             }
             EventBody::TaskStarted(started) if self.show.prompts => {
                 let prompt = started.messages.iter().map(|message| message.text()).collect::<Vec<_>>().join("\n");
-                let prompt =
-                    if prompt.is_empty() { "(no prompt)".into() } else { visible(&prompt).replace('\n', "\n  ") };
-                format!("{}\n", style.bold(format!("> {prompt}")))
+                format!("{}\n", message::prompt(style, &prompt))
             }
             EventBody::PlanUpdated(plan) => self.plan.update(style, plan),
-            EventBody::QuestionAsked(_)
-            | EventBody::QuestionResolved(_)
-            | EventBody::ApprovalRequested(_)
-            | EventBody::ApprovalResolved(_)
-                if !self.show.asks =>
-            {
-                String::new()
-            }
+            EventBody::QuestionAsked(_) | EventBody::QuestionResolved(_) if !self.show.asks => String::new(),
             EventBody::QuestionAsked(question) => {
                 format!("{} {}\n", style.yellow("?"), visible(&question.message))
             }
@@ -177,11 +214,15 @@ impl Renderer {
             {
                 format!("{}\n", style.dim(format!("{} {}", event.seq, visible(body.name()))))
             }
-            body => self.tools.lines(style, body),
+            body => self.tools.lines(event.time, body),
         }
     }
 
-    fn notice(&self, notice: &RuntimeNoticePayload) -> String {
+    fn notice(&mut self, notice: &RuntimeNoticePayload) -> String {
+        if notice.source == NoticeSource::Protocol && notice.message.contains(UNKNOWN_MESSAGE) {
+            *self.unknown.entry(notice.message.clone()).or_default() += 1;
+            return String::new();
+        }
         let sign = match notice.level {
             NoticeLevel::Info if !self.show.all => return String::new(),
             NoticeLevel::Info => self.style.dim("·"),
@@ -193,12 +234,16 @@ impl Renderer {
 
     /// The end of a task and what it took.
     fn end(&mut self, text: String) -> String {
+        let unknown = std::mem::take(&mut self.unknown).into_iter().filter(|_| self.show.full || self.show.all);
+        let unknown = unknown
+            .map(|(message, count)| format!("{}\n", self.style.dim(format!("· {count} × {}", one_line(&message)))));
+        let unknown: String = unknown.collect();
         self.streamed = false;
         self.plan = Plan::default();
-        self.tools = ToolCalls::default();
+        self.tools.end_task();
         match self.usage.take().map(|usage| spent(&usage)).filter(|spent| !spent.is_empty()) {
-            Some(spent) => format!("{text}  {}\n", self.style.dim(spent)),
-            None => format!("{text}\n"),
+            Some(spent) => format!("{unknown}{text}  {}\n", self.style.dim(spent)),
+            None => format!("{unknown}{text}\n"),
         }
     }
 
@@ -245,6 +290,11 @@ fn failure(style: Style, failed: &TaskFailedPayload) -> String {
     let code = serde_json::to_value(error.code).ok();
     let code = code.as_ref().and_then(|code| code.as_str()).unwrap_or_default();
     let mut text = format!("{} failed ({code}): {}", style.red("✗"), visible(&error.message));
+    if network::is_down(&error.message) || error.stderr_tail.as_deref().is_some_and(network::is_down) {
+        text.push_str(
+            "\n  the network is down, or the model's provider cannot be reached; check both, then send it again",
+        );
+    }
     for line in error.stderr_tail.iter().flat_map(|tail| tail.trim_end().lines()) {
         text.push_str(&format!("\n  {}", style.dim(format!("stderr: {}", visible(line)))));
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-const USUAL: Show = Show { prompts: false, all: false, asks: true };
+const USUAL: Show = Show { prompts: false, all: false, asks: true, full: false, unfold: None };
 
 /// What these events look like.
 fn rendered(show: Show, events: &[(&str, Value)]) -> String {
@@ -164,7 +164,152 @@ fn a_log_shows_what_the_user_said() {
     let started = json!({
         "messages": [message], "permission_mode": "ask", "mode": "ask", "interaction_mode": "non_interactive",
     });
-    let show = Show { prompts: true, all: false, asks: true };
+    let show = Show { prompts: true, ..USUAL };
     assert_eq!(rendered(show, &[("task.started", started.clone())]), "> do\n  it\n");
     assert_eq!(rendered(USUAL, &[("task.started", started)]), "");
+}
+
+fn wants(id: &str, name: &str, kind: &str, input: Value) -> (&'static str, Value) {
+    tool("tool.call.requested", id, json!({ "name": name, "kind": kind, "input": input, "title": "Tidy up" }))
+}
+
+fn approved_by(id: &str, rule: &str) -> [(&'static str, Value); 2] {
+    let source = if rule == "runtime:unasked" { "runtime" } else { "codesdk" };
+    [
+        tool("tool.call.policy_evaluated", id, json!({ "source": source, "result": "allow", "rule": rule })),
+        tool("tool.call.approved", id, json!({})),
+    ]
+}
+
+#[test]
+fn what_runs_unasked_is_shown_too_and_what_is_folded_is_marked() {
+    let lines: Vec<_> = (1..=15).map(|number| format!("echo {number}")).collect();
+    let [evaluated, approved] = approved_by("a", "yolo");
+    let events = [wants("a", "Bash", "execute", json!({ "command": lines.join("\n") })), evaluated, approved];
+    let beginning = "→ Bash(echo 1 …) · Tidy up\n  $ echo 1\n  > echo 2\n";
+    let shown = rendered(USUAL, &events);
+    assert!(shown.starts_with(beginning), "{shown}");
+    assert!(shown.ends_with("  > echo 10\n  … 5 more lines\n  approved (rule yolo)\n"), "{shown}");
+    let full = rendered(Show { full: true, ..USUAL }, &events);
+    assert!(full.ends_with("  > echo 15\n  approved (rule yolo)\n"), "{full}");
+}
+
+#[test]
+fn an_edit_is_a_diff_whichever_agent_makes_it() {
+    let patch = json!({ "path": "a", "kind": { "type": "update" }, "diff": "@@ -1 +1 @@\n-x\n+y\n" });
+    let table = [
+        ("Edit", json!({ "file_path": "a", "old_string": "x\n", "new_string": "y\n" })),
+        ("fileChange", json!({ "changes": [patch] })),
+    ];
+    for (name, input) in table {
+        let [evaluated, approved] = approved_by("a", "yolo");
+        let shown = rendered(USUAL, &[wants("a", name, "edit", input), evaluated, approved]);
+        let expected = "→ Update(a) · Tidy up\n  a\n  @@ -1 +1 @@\n  -x\n  +y\n  approved (rule yolo)\n";
+        assert_eq!(shown, expected, "{name}");
+    }
+}
+
+#[test]
+fn a_call_that_was_asked_about_is_not_shown_twice() {
+    let input = json!({ "path": "a", "content": "x\n" });
+    let asked = tool("approval.requested", "a", json!({ "name": "Write", "kind": "edit", "input": input }));
+    let events = [wants("a", "Write", "edit", input), asked, tool("tool.call.approved", "a", json!({}))];
+    let shown = rendered(Show { asks: false, ..USUAL }, &events);
+    assert_eq!(shown, "→ Write(a) · Tidy up\n  approved\n");
+    assert_eq!(rendered(USUAL, &events).matches("+x").count(), 1);
+}
+
+#[test]
+fn a_failed_command_is_an_exit_code_and_what_it_printed() {
+    let result = json!("Exit code 2\nls: cannot access 'x'\nls: cannot access 'y'");
+    let failed = completed("a", json!({ "is_error": true, "result_preview": result }));
+    let events = [wants("a", "Bash", "execute", json!({ "command": "ls x y" })), failed];
+    let expected = "→ Bash(ls x y) · Tidy up\n  │ ls: cannot access 'x'\n  │ ls: cannot access 'y'\n\
+                    ✗ Bash(ls x y) · Tidy up: exit code 2\n";
+    assert_eq!(rendered(USUAL, &events), expected);
+}
+
+#[test]
+fn what_the_runtime_refused_by_itself_was_never_approved() {
+    let [evaluated, approved] = approved_by("a", "runtime:unasked");
+    let refused = json!({ "is_error": true, "result_preview": "<tool_use_error>Read it first.</tool_use_error>" });
+    let events = [requested("a", "Cut"), evaluated, approved, completed("a", refused)];
+    assert_eq!(rendered(USUAL, &events), "→ t() · Cut\n✗ t() · Cut: Read it first.\n");
+    let snapshot =
+        json!({ "decision": "deny", "sources": [{ "source": "runtime", "result": "deny", "rule": "hook" }] });
+    let denied = json!({ "name": "t", "reason": "not on a Monday", "policy_snapshot": snapshot });
+    let events = [requested("a", "Cut"), tool("tool.call.denied", "a", denied)];
+    let expected = "→ t() · Cut\n  refused by the agent itself (rule hook): not on a Monday\n";
+    assert_eq!(rendered(USUAL, &events), expected);
+}
+
+#[test]
+fn folded_output_can_be_opened_while_its_call_runs_and_after_it() {
+    let output = |lines: std::ops::RangeInclusive<u32>| {
+        let text: String = lines.map(|line| format!("{line}\n")).collect();
+        let (name, payload) = tool("tool.output.delta", "a", json!({ "stream": "stdout", "delta": text }));
+        event(name, &payload)
+    };
+    let mut renderer = Renderer::new(Style::PLAIN, USUAL);
+    let mut out = Vec::new();
+    let (name, payload) = requested("a", "Count");
+    renderer.event(&mut out, &event(name, &payload)).unwrap();
+    renderer.event(&mut out, &output(1..=5)).unwrap();
+    assert!(!renderer.is_folded());
+    renderer.event(&mut out, &output(6..=8)).unwrap();
+    assert!(renderer.is_folded());
+    out.clear();
+    renderer.unfold(&mut out).unwrap();
+    renderer.event(&mut out, &output(9..=9)).unwrap();
+    assert!(!renderer.is_folded());
+    let shown = String::from_utf8(std::mem::take(&mut out)).unwrap();
+    assert_eq!(shown, "t() · Count:\n  │ 6\n  │ 7\n  │ 8\n  │ 9\n");
+
+    let (name, payload) = requested("b", "Count");
+    renderer.event(&mut out, &event(name, &payload)).unwrap();
+    let text = json!({ "stdout": "1\n2\n3\n4\n5\n6\n" });
+    for (name, payload) in [tool("tool.output.completed", "b", text), completed("b", json!({}))] {
+        renderer.event(&mut out, &event(name, &payload)).unwrap();
+    }
+    out.clear();
+    renderer.unfold(&mut out).unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), "  │ 6\n");
+}
+
+#[test]
+fn messages_that_roost_does_not_know_are_counted_and_not_shown_in_every_turn() {
+    let message = "a message that Roost does not know: new";
+    let notice = || ("runtime.notice", json!({ "level": "warning", "source": "protocol", "message": message }));
+    let events = [notice(), notice(), ("task.completed", json!({ "reason": "end_turn" }))];
+    assert_eq!(rendered(USUAL, &events), "✓ completed (end_turn)\n");
+    let full = rendered(Show { full: true, ..USUAL }, &events);
+    assert_eq!(full, format!("· 2 × {message}\n✓ completed (end_turn)\n"));
+}
+
+#[test]
+fn the_status_line_says_what_is_done_and_for_how_long() {
+    let started = json!({
+        "messages": [], "permission_mode": "ask", "mode": "ask", "interaction_mode": "non_interactive",
+    });
+    let mut renderer = Renderer::new(Style::PLAIN, USUAL);
+    let mut status = |after: &[(&str, Value)], seconds: i64| {
+        for (name, payload) in after {
+            renderer.event(&mut Vec::new(), &event(name, payload)).unwrap();
+        }
+        renderer.status(Timestamp::from_millis(seconds * 1000)).map(|line| line.chars().skip(2).collect::<String>())
+    };
+    assert_eq!(status(&[], 1), None, "nothing runs");
+    assert_eq!(status(&[("task.started", started)], 1).as_deref(), Some("starting the agent · 1 s"));
+    assert_eq!(status(&[delta("text_delta", "half a line")], 2), None, "the line is not free");
+    let run = [requested("a", "Build"), tool("tool.call.started", "a", json!({}))];
+    assert_eq!(status(&run, 83).as_deref(), Some("t() · Build · 1 min 23 s"));
+    assert_eq!(status(&[completed("a", json!({}))], 3).as_deref(), Some("waiting for the model · 3 s"));
+    assert_eq!(status(&[("task.completed", json!({ "reason": "end_turn" }))], 9), None);
+}
+
+#[test]
+fn a_network_that_is_down_is_called_that() {
+    let error = json!({ "code": "RUNTIME_ERROR", "message": "connect ECONNREFUSED 127.0.0.1:9", "retryable": true });
+    let shown = rendered(USUAL, &[("task.failed", json!({ "reason": "it failed", "error": error }))]);
+    assert!(shown.contains("the network is down, or the model's provider cannot be reached"), "{shown}");
 }

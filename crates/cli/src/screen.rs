@@ -10,11 +10,23 @@ mod hidden;
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
 use crate::error::Error;
 pub(crate) use hidden::{exact, one_line, visible, visible_after};
+
+/// Moves the cursor to the beginning of its line and clears the line.
+const CLEAR_LINE: &[u8] = b"\r\x1b[2K";
+/// Makes a terminal cut what is longer than its line instead of going on in the next.
+const CUT_LINES: &[u8] = b"\x1b[?7l";
+/// Makes a terminal go on in the next line again.
+const WRAP_LINES: &[u8] = b"\x1b[?7h";
+
+/// True while the cursor's line is a status line: the next text of any stream takes its place. The process has one
+/// terminal, so it has one of these.
+static HAS_STATUS: AtomicBool = AtomicBool::new(false);
 
 /// Stdout or stderr, or what takes their place.
 ///
@@ -54,6 +66,17 @@ pub(crate) fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
+/// True if stdout is a terminal that can clear a line. One without a name (`TERM`) may not.
+pub(crate) fn can_show_status() -> bool {
+    stdout_is_terminal() && std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
+}
+
+/// Clears the status line, if one is shown, for a process that ends at once.
+pub(crate) fn clear_status() {
+    // Whoever closed stderr does not want to know.
+    let _ = stderr().clear_status();
+}
+
 /// Prints whole lines for people; of nothing, nothing.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     let text = text.trim_end();
@@ -76,13 +99,27 @@ pub(crate) fn replace_line(text: impl fmt::Display) {
     let mut stderr = stderr();
     if stderr.is_terminal {
         // Whoever closed stderr does not want to know.
-        let _ = stderr.out.write_all(b"\r\x1b[2K").and_then(|()| write!(stderr, "{text}"));
+        let _ = stderr.out.write_all(CLEAR_LINE).and_then(|()| write!(stderr, "{text}"));
     }
 }
 
 impl<W: Write> Screen<W> {
     pub(crate) fn new(out: W, is_terminal: bool) -> Self {
         Self { out, is_terminal, last: None }
+    }
+
+    /// Shows a line about what happens now; the next text takes its place. Only for a terminal with no open line.
+    pub(crate) fn status(&mut self, line: &str) -> io::Result<()> {
+        HAS_STATUS.store(true, Ordering::Relaxed);
+        let line = one_line(line);
+        self.out.write_all(&[CLEAR_LINE, CUT_LINES, line.as_bytes(), WRAP_LINES].concat())
+    }
+
+    fn clear_status(&mut self) -> io::Result<()> {
+        match self.is_terminal && HAS_STATUS.swap(false, Ordering::Relaxed) {
+            true => self.out.write_all(CLEAR_LINE),
+            false => Ok(()),
+        }
     }
 
     /// Writes a value as one line of JSON.
@@ -113,6 +150,7 @@ impl<W: Write> Screen<W> {
 impl<W: Write> Write for Screen<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
+        self.clear_status()?;
         self.out.write_all(hidden::between_colours(&text, self.last).as_bytes())?;
         self.last = text.chars().next_back().or(self.last);
         Ok(bytes.len())
@@ -142,6 +180,16 @@ mod tests {
         write!(screen, "\x1b[{code}mred\x1b[0m ⚠").unwrap();
         write!(screen, "\u{fe0f} \x1b[2J\u{202e}").unwrap();
         assert_eq!(String::from_utf8(screen.out).unwrap(), "\x1b[31mred\x1b[0m ⚠\u{fe0f} ␛[2J<U+202E>");
+    }
+
+    #[test]
+    fn a_status_line_gives_way_to_the_next_text_and_steers_no_terminal() {
+        let mut screen = Screen::new(Vec::new(), true);
+        screen.status("1 s\x1b[2J").and_then(|()| screen.status("2 s")).unwrap();
+        write!(screen, "text").and_then(|()| write!(screen, " more")).unwrap();
+        let clear = "\r\x1b[2K";
+        let expected = format!("{clear}\x1b[?7l1 s␛[2J\x1b[?7h{clear}\x1b[?7l2 s\x1b[?7h{clear}text more");
+        assert_eq!(String::from_utf8(screen.out).unwrap(), expected);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -10,6 +11,7 @@ use roost_model::event::{EventBody, NormalizedEvent};
 use roost_model::ids::{ArtifactId, PromptId, TaskId};
 use roost_model::session::TaskOutcome;
 use roost_rpc::{ArtifactParams, SessionStopParams, StopWhat, method};
+use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::ask::{Asker, Reaction};
 use crate::blocking::blocking;
@@ -17,6 +19,8 @@ use crate::error::Error;
 use crate::keyboard::{Keyboard, KeyboardInput};
 use crate::line::{self, EventLines};
 use crate::printer::{OutputForm, Printer};
+use crate::render::FRAME_MILLIS;
+use crate::screen::one_line;
 use crate::style::Style;
 
 /// Prints a session's events and asks the person at the terminal.
@@ -29,7 +33,18 @@ pub(crate) struct Watch<'a> {
     unread: bool,
     /// Asks about approvals and questions here; `None` if somebody else answers them.
     asker: Option<Asker>,
+    /// When the status line is drawn again; `None` where nobody sees it.
+    redraw: Option<Interval>,
+    /// Output is hidden that [`UNFOLD`] shows.
+    is_folded: bool,
+    /// What was asked last went away unanswered: the next line that is typed may be meant for it.
+    is_ask_gone: bool,
+    /// A line that was typed while nothing was asked; the next prompt of a conversation.
+    typed_ahead: Option<String>,
 }
+
+/// Typed where no words are wanted, it shows output that was hidden.
+pub(crate) const UNFOLD: &str = "o";
 
 /// The task whose end is waited for.
 pub(crate) enum WatchedTask {
@@ -54,7 +69,45 @@ impl WatchedTask {
 
 impl<'a> Watch<'a> {
     pub(crate) fn new(client: &'a Client, session: String, events: Subscription, printer: Printer) -> Self {
-        Self { client, session, events, printer, unread: false, asker: None }
+        Self {
+            client,
+            session,
+            events,
+            printer,
+            unread: false,
+            asker: None,
+            redraw: None,
+            is_folded: false,
+            is_ask_gone: false,
+            typed_ahead: None,
+        }
+    }
+
+    /// From now on a line says what the session does and for how long.
+    pub(crate) fn show_status(&mut self) {
+        let mut redraw = interval(Duration::from_millis(FRAME_MILLIS));
+        redraw.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        self.redraw = Some(redraw);
+    }
+
+    /// Shows hidden output if there is some and this line asks for it; else the line is for somebody else.
+    pub(crate) async fn unfold(&mut self, line: &str) -> Result<bool, Error> {
+        let is_wanted = self.is_folded && line.trim() == UNFOLD;
+        if is_wanted {
+            self.is_folded = false;
+            self.printer.unfold().await?;
+        }
+        Ok(is_wanted)
+    }
+
+    /// True once if something that was asked here went away unanswered and no line was typed since.
+    pub(crate) fn take_ask_gone(&mut self) -> bool {
+        std::mem::take(&mut self.is_ask_gone)
+    }
+
+    /// The line that was typed while nothing was asked.
+    pub(crate) fn take_typed_ahead(&mut self) -> Option<String> {
+        self.typed_ahead.take()
     }
 
     /// From now on whoever sits here is asked about what this session wants to do in its directory.
@@ -83,22 +136,57 @@ impl<'a> Watch<'a> {
                 self.ask(keyboard).await?;
             }
             let is_asking = self.asker.as_ref().is_some_and(Asker::is_asking);
+            // Otherwise what is typed stays with the terminal, for the next prompt or for the shell.
+            let reads = is_asking || (self.is_folded || self.is_ask_gone) && self.typed_ahead.is_none();
             let typed = async {
                 match &mut keyboard {
-                    Some(keyboard) if is_asking => keyboard.line().await,
+                    Some(keyboard) if reads => keyboard.line().await,
                     _ => std::future::pending().await,
+                }
+            };
+            let redraw = async {
+                match &mut self.redraw {
+                    Some(redraw) => redraw.tick().await,
+                    None => std::future::pending().await,
                 }
             };
             tokio::select! {
                 // An answer first: what it is about must not change under it.
                 biased;
-                typed = typed => self.answer(typed).await?,
+                typed = typed => self.on_typed(typed, is_asking).await?,
                 batch = self.events.next() => {
                     let lines = line::batch(batch?);
                     if let Some(outcome) = self.show(&lines, &mut wanted).await? {
                         return Ok(outcome);
                     }
                 }
+                _ = redraw => self.printer.draw_status().await?,
+            }
+        }
+    }
+
+    async fn on_typed(&mut self, typed: KeyboardInput, is_asking: bool) -> Result<(), Error> {
+        let wants_words = self.asker.as_ref().is_some_and(Asker::wants_words);
+        if let KeyboardInput::Line(_) = typed {
+            self.printer.typed().await?;
+        }
+        match typed {
+            KeyboardInput::Line(line) if !wants_words && self.unfold(&line).await? => Ok(()),
+            typed if is_asking => self.answer(typed).await,
+            KeyboardInput::Line(line) if line.trim().is_empty() => Ok(()),
+            KeyboardInput::Line(line) => {
+                let why = match self.take_ask_gone() {
+                    true => "what it may be an answer to is no longer asked",
+                    false => "nothing is asked now",
+                };
+                self.printer.say(format!("  {why}; not sent: {}\n", one_line(&line))).await?;
+                self.typed_ahead = Some(line);
+                Ok(())
+            }
+            // Ctrl-D while nothing is asked: nobody types here any more.
+            KeyboardInput::End => {
+                (self.is_folded, self.is_ask_gone) = (false, false);
+                Ok(())
             }
         }
     }
@@ -121,7 +209,7 @@ impl<'a> Watch<'a> {
                     stop(self.client, &self.session, StopWhat::Task, "nobody reads the output any more").await?;
                 }
             }
-            printed => printed?,
+            printed => self.is_folded = printed?,
         }
         self.note(&lines[..end]).await?;
         Ok(outcome)
@@ -134,7 +222,11 @@ impl<'a> Watch<'a> {
         for line in lines {
             words.extend(asker.note(line.event()?));
         }
-        if words.is_empty() { Ok(()) } else { self.printer.say(words).await }
+        if words.is_empty() {
+            return Ok(());
+        }
+        self.is_ask_gone = true;
+        self.printer.say(words).await
     }
 
     /// Shows what is to be answered next, or once more what is being answered.
@@ -152,6 +244,7 @@ impl<'a> Watch<'a> {
             })
             .await?;
             self.asker = Some(asker);
+            self.is_ask_gone = false;
             self.printer.say(begun.unwrap_or_default()).await?;
             keyboard.forget();
         }
@@ -163,9 +256,6 @@ impl<'a> Watch<'a> {
 
     async fn answer(&mut self, typed: KeyboardInput) -> Result<(), Error> {
         let Some(mut asker) = self.asker.take() else { return Ok(()) };
-        if let KeyboardInput::Line(_) = typed {
-            self.printer.typed().await?;
-        }
         let (asker, reaction) = blocking(move || {
             let reaction = asker.answer(typed);
             Ok((asker, reaction))

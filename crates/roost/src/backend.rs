@@ -42,6 +42,7 @@ impl Backend for Composition {
     fn settings(&self) -> CommandSettings {
         let config = &self.config;
         CommandSettings {
+            default_runtime: config.default_runtime.clone(),
             listen: (config.server.host, config.server.port).into(),
             repo: config.server.repo.clone(),
             allow_yolo: config.policy.allow_yolo,

@@ -7,7 +7,7 @@ use roost_model::payload::{ApprovalRequestedPayload, ToolKind};
 use serde_json::{Map, Value};
 use similar::TextDiff;
 
-use crate::file_change;
+use crate::file_change::{self, Patch, PatchKind};
 use crate::shorten::{beginning, short};
 
 /// Longest target of a call, in characters.
@@ -63,7 +63,11 @@ impl<'a> ToolCallView<'a> {
             ToolKind::Search => field(&["pattern", "query"]),
             ToolKind::Fetch => field(&["url", "uri", "href", "query"]),
             _ if self.is_of_server() => None,
-            _ => file_change::path(self.input).map(Cow::from),
+            _ => {
+                let patched: Vec<_> = self.patches().iter().map(|patch| patch.path).collect();
+                let several = Some(patched.join(", ")).filter(|_| patched.len() > 1).map(Cow::from);
+                several.or_else(|| file_change::path(self.input).map(Cow::from))
+            }
         };
         short(&target.unwrap_or_else(|| self.raw().into()), TARGET_CHARS)
     }
@@ -92,8 +96,12 @@ impl<'a> ToolCallView<'a> {
     /// with a note of how many are missing.
     pub fn preview(&self) -> String {
         let changes = if self.edits() { file_change::changes(self.input) } else { Vec::new() };
+        let patches = if self.edits() { self.patches() } else { Vec::new() };
         let preview = match (self.command(), changes.as_slice()) {
             (Some(command), _) => Some(self.with_other_fields(&command)),
+            (None, []) if !patches.is_empty() => {
+                Some(patches.iter().map(|patch| format!("{}\n{}", patch.path, patch.diff())).collect())
+            }
             (None, []) => None,
             (None, [only]) if only.old.is_empty() => Some(only.new.to_owned()),
             (None, several) => {
@@ -156,6 +164,11 @@ impl<'a> ToolCallView<'a> {
 
     fn replaces(&self) -> bool {
         file_change::changes(self.input).iter().any(|change| !change.old.is_empty())
+            || self.patches().iter().any(|patch| patch.kind == PatchKind::Update)
+    }
+
+    fn patches(&self) -> Vec<Patch<'a>> {
+        self.input.get("changes").map(file_change::patches).unwrap_or_default()
     }
 
     /// Whether the tool belongs to an MCP server, whose arguments may mean anything.
@@ -175,13 +188,25 @@ impl<'a> ToolCallView<'a> {
             }
             _ => None,
         };
-        COMMANDS.iter().find_map(of_field).filter(|_| !self.is_of_server())
+        let command = COMMANDS.iter().find_map(of_field).or_else(|| self.command_as_title().map(Cow::from));
+        command.filter(|_| !self.is_of_server())
+    }
+
+    /// The command of a call whose agent sends no input: its adapter then fills in what the agent shows, and the title
+    /// of a command is the command (Gemini CLI).
+    pub fn command_as_title(&self) -> Option<&'a str> {
+        let fields = self.input.as_object().filter(|_| self.kind == Some(ToolKind::Execute))?;
+        let only_shown = fields.keys().all(|name| ["title", "locations", "content"].contains(&name.as_str()));
+        fields.get("title").filter(|_| only_shown)?.as_str()
     }
 
     /// The command, and below it every other argument, because each may change what runs.
     fn with_other_fields(&self, command: &str) -> String {
         let fields = self.input.as_object().into_iter().flatten();
-        let others = fields.filter(|(name, value)| !COMMANDS.contains(&name.as_str()) && !value.is_null());
+        let is_title = |name: &str| name == "title" && self.command_as_title() == Some(command);
+        let says_something = |value: &Value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty());
+        let others = fields
+            .filter(|(name, value)| !COMMANDS.contains(&name.as_str()) && !is_title(name) && says_something(value));
         let others = others.map(|(name, value)| match value {
             Value::String(text) => format!("\n{name}: {text}"),
             value => format!("\n{name}: {value}"),
@@ -285,6 +310,30 @@ mod tests {
             ),
             ("Bash", None, json!({ "command": "ls", "cwd": "/w" }), "bash_command", "Bash(ls)", "Run command: ls"),
             (
+                "execute",
+                Some(Execute),
+                json!({ "title": "sleep 60", "locations": [], "content": [] }),
+                "bash_command",
+                "Bash(sleep 60)",
+                "Run command: sleep 60",
+            ),
+            (
+                "run",
+                Some(Execute),
+                json!({ "title": "ls", "to": 1 }),
+                "bash_command",
+                "run({\"title\":\"ls\",\"to\":1})",
+                "Use tool run: {\"title\":\"ls\",\"to\":1}",
+            ),
+            (
+                "fileChange",
+                Some(Edit),
+                json!({ "changes": [{ "path": "/w/a", "kind": { "type": "update" }, "diff": "@@ -1 +1 @@\n-a\n+b\n" }] }),
+                "edit_file",
+                "Update(/w/a)",
+                "Edit file: a",
+            ),
+            (
                 "mcp__db__run",
                 Some(Read),
                 json!({ "command": "drop" }),
@@ -309,6 +358,20 @@ mod tests {
             ("Task", json!({ "n": 1 }), "{\"n\":1}"),
             ("Bash", json!({ "command": "ls", "cwd": "/x", "env": { "A": "b" } }), "ls\ncwd: /x\nenv: {\"A\":\"b\"}"),
             ("Bash", json!({ "command": "ls", "script": "rm x" }), "{\"command\":\"ls\",\"script\":\"rm x\"}"),
+            (
+                "apply_patch",
+                json!({ "changes": [
+                    { "path": "a", "kind": { "type": "add" }, "diff": "x\n" },
+                    { "path": "b", "kind": { "type": "update", "move_path": null }, "diff": "@@ -1 +1 @@\n-a\n+b\n" },
+                    { "path": "c", "kind": { "type": "delete" }, "diff": "y\n" },
+                ] }),
+                "a\n@@ -0,0 +1 @@\n+x\nb\n@@ -1 +1 @@\n-a\n+b\nc\n@@ -1 +0,0 @@\n-y\n",
+            ),
+            (
+                "apply_patch",
+                json!({ "changes": [{ "path": "a", "kind": "?", "diff": "" }] }),
+                "{\"changes\":[{\"path\":\"a\",\"kind\":\"?\",\"diff\":\"\"}]}",
+            ),
         ];
         for (name, input, expected) in cases {
             assert_eq!(ToolCallView { name, kind: None, input: &input }.preview(), expected);

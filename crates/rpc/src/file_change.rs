@@ -1,6 +1,7 @@
 //! Finds the changes to files in a tool call's input or result, in the field names of several agents.
 
 use serde_json::Value;
+use similar::TextDiff;
 
 /// A change to a file. `old` is empty for a new file, and if the input does not say what was there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,10 +18,63 @@ const PATHS: [&str; 5] = ["file_path", "path", "filePath", "notebook_path", "abs
 const OLD: [&str; 4] = ["old_string", "oldText", "oldString", "old_str"];
 const NEW: [&str; 7] = ["new_string", "newText", "newString", "new_str", "new_source", "content", "file_text"];
 
-/// The path of the file that an input is about, if it names one.
+/// What Codex does with one file, in its own words: an entry of the list `changes`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patch<'a> {
+    /// The file.
+    pub path: &'a str,
+    /// Where the file is moved to, unless it stays.
+    pub moved_to: Option<&'a str>,
+    /// What happens to the file.
+    pub kind: PatchKind,
+    /// A unified diff of an update, else the whole text that comes or goes.
+    text: &'a str,
+}
+
+/// What a [`Patch`] does with its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatchKind {
+    /// Creates the file.
+    Add,
+    /// Changes a file that is there.
+    Update,
+    /// Removes the file.
+    Delete,
+}
+
+impl Patch<'_> {
+    /// The change as a unified diff.
+    pub fn diff(&self) -> String {
+        match self.kind {
+            PatchKind::Update => self.text.to_owned(),
+            PatchKind::Add => TextDiff::from_lines("", self.text).unified_diff().to_string(),
+            PatchKind::Delete => TextDiff::from_lines(self.text, "").unified_diff().to_string(),
+        }
+    }
+}
+
+/// The patches in the field `changes` of an input. None at all if one of its changes is not understood: half of an edit would be shown as all
+/// of it.
+pub fn patches(changes: &Value) -> Vec<Patch<'_>> {
+    fn patch(change: &Value) -> Option<Patch<'_>> {
+        let kind = change.get("kind")?;
+        let moved_to = kind.get("move_path").or_else(|| kind.get("movePath")).and_then(Value::as_str);
+        let kind = match kind.get("type").unwrap_or(kind).as_str()? {
+            "add" => PatchKind::Add,
+            "update" => PatchKind::Update,
+            "delete" => PatchKind::Delete,
+            _ => return None,
+        };
+        Some(Patch { path: first_text(change, &PATHS)?, moved_to, kind, text: first_text(change, &["diff"])? })
+    }
+    changes.as_array().and_then(|changes| changes.iter().map(patch).collect()).unwrap_or_default()
+}
+
+/// The file that an input is about; the first of several.
 pub fn path(input: &Value) -> Option<&str> {
     let location = || input.get("locations")?.get(0)?.as_str();
-    first_text(input, &PATHS).or_else(location)
+    let patched = || patches(input.get("changes")?).first_text().map(|patch| patch.path);
+    first_text(input, &PATHS).or_else(location).or_else(patched)
 }
 
 /// All changes in an input or a result, in order; empty if it contains none.

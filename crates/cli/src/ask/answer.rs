@@ -42,8 +42,9 @@ fn without_because(why: &str) -> &str {
     why.strip_prefix("because ").map_or(why, str::trim_start)
 }
 
-/// Parses an answer to one field of a question into the values to send; the error says what is wrong with it.
-pub(super) fn parse_field(field: &QuestionField, line: &str) -> Result<Vec<String>, String> {
+/// Parses an answer to one field of a question into the values to send: choices by number or name, else words. The error
+/// says what is wrong with it.
+pub(crate) fn parse_field(field: &QuestionField, line: &str) -> Result<Vec<String>, String> {
     let line = line.trim();
     if line.is_empty() {
         return if field.required { Err("this needs an answer".into()) } else { Ok(Vec::new()) };
@@ -55,15 +56,22 @@ pub(super) fn parse_field(field: &QuestionField, line: &str) -> Result<Vec<Strin
         true => line.split(',').map(str::trim).filter(|word| !word.is_empty()).collect(),
         false => vec![line],
     };
-    words.into_iter().map(|word| choice(field, word)).collect()
+    let choices: Option<Vec<_>> = words.iter().map(|word| choice(field, word)).collect();
+    match choices {
+        Some(choices) => Ok(choices),
+        None if line.chars().all(|at| at.is_ascii_digit() || [',', ' '].contains(&at)) => {
+            Err(format!("there is no choice {line:?}; type a number from 1 to {}, or words", field.options.len()))
+        }
+        // Something that is not offered, in words.
+        None => Ok(vec![line.to_owned()]),
+    }
 }
 
-fn choice(field: &QuestionField, word: &str) -> Result<String, String> {
+fn choice(field: &QuestionField, word: &str) -> Option<String> {
     let by_number = word.parse::<usize>().ok().and_then(|number| field.options.get(number.checked_sub(1)?));
     let named = |name: &str| name.to_lowercase() == word.to_lowercase();
     let by_name = || field.options.iter().find(|option| named(&option.value) || named(&option.label));
-    let found = by_number.or_else(by_name).map(|option| option.value.clone());
-    found.ok_or_else(|| format!("there is no choice {word:?}; type a number from 1 to {}", field.options.len()))
+    by_number.or_else(by_name).map(|option| option.value.clone())
 }
 
 #[cfg(test)]
@@ -102,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_is_taken_by_number_or_name() {
+    fn an_answer_is_a_choice_by_number_or_name_or_words() {
         let option =
             |value: &str, label: &str| QuestionOption { value: value.into(), label: label.into(), description: None };
         let options = vec![option("owl", "Owl"), option("robin", "Robin red")];
@@ -116,13 +124,16 @@ mod tests {
         let one = field(false, true, &options);
         let many = field(true, false, &options);
         let free = field(false, false, &[]);
-        let table: [(&QuestionField, &str, Option<&[&str]>); 10] = [
+        let table: [(&QuestionField, &str, Option<&[&str]>); 13] = [
             (&one, "1", Some(&["owl"])),
             (&one, "robin RED", Some(&["robin"])),
             (&one, "0", None),
             (&one, "3", None),
             (&one, "1,2", None),
             (&one, "", None),
+            (&one, "neither, a wren", Some(&["neither, a wren"])),
+            (&many, "1, a wren", Some(&["1, a wren"])),
+            (&many, "1, 3", None),
             (&many, "2, 1", Some(&["robin", "owl"])),
             (&many, "", Some(&[])),
             (&free, " any words ", Some(&["any words"])),

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-use roost_model::payload::{ApprovalRequestedPayload, QuestionField, ToolKind};
+use roost_model::payload::{ApprovalRequestedPayload, QuestionField, ToolCallRequestedPayload, ToolKind};
 use roost_rpc::call::{ToolCallView, other_title};
 use serde_json::{Map, Value};
 
@@ -12,6 +12,8 @@ use crate::style::Style;
 
 /// Lines shown of a call at first.
 const LINES: usize = 40;
+/// Lines shown of a call that nobody is asked about.
+const GLANCE: usize = 10;
 /// Characters shown of a line at first.
 const COLUMNS: usize = 400;
 
@@ -30,8 +32,33 @@ pub(crate) enum Against<'a> {
 /// How much of a call is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
+    /// The first [`GLANCE`] lines, of a call that nobody is asked about.
+    Glance,
+    /// The first [`LINES`] lines.
     Beginning,
     All,
+}
+
+/// A call whose content is shown: one that waits, or one that was decided without a question.
+#[derive(Clone, Copy)]
+pub(crate) struct CallContent<'a> {
+    call: ToolCallView<'a>,
+    title: Option<&'a str>,
+    /// The input is only the beginning of the real one, which was too big for its event.
+    is_cut: bool,
+}
+
+impl<'a> From<&'a ApprovalRequestedPayload> for CallContent<'a> {
+    fn from(asked: &'a ApprovalRequestedPayload) -> Self {
+        Self { call: ToolCallView::from_approval(asked), title: asked.title.as_deref(), is_cut: asked.input_ref.is_some() }
+    }
+}
+
+impl<'a> From<&'a ToolCallRequestedPayload> for CallContent<'a> {
+    fn from(wanted: &'a ToolCallRequestedPayload) -> Self {
+        let call = ToolCallView { name: &wanted.name, kind: wanted.kind, input: &wanted.input };
+        Self { call, title: wanted.title.as_deref(), is_cut: wanted.input_ref.is_some() }
+    }
 }
 
 /// The text that shows a call.
@@ -44,7 +71,7 @@ pub(crate) struct Card {
 /// Shows a call that waits: its tool, and everything that it would do. Reads the files that it would change, so it may
 /// take a while.
 pub(crate) fn card(style: Style, asked: &ApprovalRequestedPayload, cwd: &Path, extent: Extent) -> Card {
-    let Card { text: body, cut } = content(style, asked, Against::Files(cwd), extent);
+    let Card { text: body, cut } = content(style, asked.into(), Against::Files(cwd), extent);
     let rule = asked.rule.as_ref().map(|rule| format!(" · rule {}", one_line(rule))).unwrap_or_default();
     let title = title(asked).map(|title| format!(" · the agent calls it \"{title}\"")).unwrap_or_default();
     let name = style.bold(one_line(&asked.name));
@@ -64,15 +91,19 @@ fn title(asked: &ApprovalRequestedPayload) -> Option<String> {
 
 /// What a call would do, line by line: the command, the folder, the change, the address, and whatever else is in its
 /// input.
-pub(crate) fn content(style: Style, asked: &ApprovalRequestedPayload, against: Against<'_>, extent: Extent) -> Card {
-    let body: Vec<_> = body(asked, against).iter().flat_map(|line| lines(line)).collect();
+pub(crate) fn content(style: Style, shown: CallContent<'_>, against: Against<'_>, extent: Extent) -> Card {
+    let body: Vec<_> = body(shown, against).iter().flat_map(|line| lines(line)).collect();
     let mut text = String::new();
     let mut cut = false;
-    let shown = if extent == Extent::All { body.len() } else { LINES.min(body.len()) };
+    let shown = match extent {
+        Extent::Glance => GLANCE.min(body.len()),
+        Extent::Beginning => LINES.min(body.len()),
+        Extent::All => body.len(),
+    };
     for line in &body[..shown] {
         let short: String = match extent {
             Extent::All => line.clone(),
-            Extent::Beginning => line.chars().take(COLUMNS).collect(),
+            Extent::Glance | Extent::Beginning => line.chars().take(COLUMNS).collect(),
         };
         let more = if short.len() < line.len() { "…" } else { "" };
         cut |= short.len() < line.len();
@@ -97,14 +128,14 @@ pub(super) fn field(style: Style, field: &QuestionField) -> String {
     text
 }
 
-fn body(asked: &ApprovalRequestedPayload, against: Against<'_>) -> Vec<String> {
-    if asked.input_ref.is_some() {
+fn body(CallContent { call, title, is_cut }: CallContent<'_>, against: Against<'_>) -> Vec<String> {
+    if is_cut {
         let warning = "(only the beginning of it could be read; the rest is missing or was changed)";
-        return vec![warning.into(), pretty(&asked.input)];
+        return vec![warning.into(), pretty(call.input)];
     }
-    let Value::Object(input) = &asked.input else { return vec![pretty(&asked.input)] };
+    let Value::Object(input) = call.input else { return vec![pretty(call.input)] };
     let mut shown = Vec::new();
-    if input.get("title").is_some_and(|title| title.as_str() == asked.title.as_deref()) {
+    if input.get("title").is_some_and(|field| field.as_str() == title) {
         shown.push("title");
     }
     let mut body = Vec::new();
@@ -112,13 +143,20 @@ fn body(asked: &ApprovalRequestedPayload, against: Against<'_>) -> Vec<String> {
         body.push(format!("$ {}", command.replace('\n', "\n> ")));
         shown.push(key);
         // Right below the command: the same command does another thing in another folder.
-        if let Some(folder) = ToolCallView::from_approval(asked).folder()
+        if let Some(folder) = call.folder()
             && let Some((key, _)) = input.iter().find(|(_, value)| value.as_str() == Some(folder))
         {
             body.push(format!("in {folder}{}", elsewhere(against, folder)));
             shown.push(key);
         }
-    } else if may_change(asked.kind)
+    } else if let Some(command) = call.command_as_title() {
+        body.push(format!("$ {}", command.replace('\n', "\n> ")));
+        shown.push("title");
+        if let Some(texts) = texts(input.get("content")) {
+            body.extend(texts);
+            shown.push("content");
+        }
+    } else if may_change(call.kind)
         && let Some((changes, keys)) = changes(input)
     {
         body.extend(changes.iter().flat_map(|change| match against {
@@ -132,6 +170,12 @@ fn body(asked: &ApprovalRequestedPayload, against: Against<'_>) -> Vec<String> {
     }
     body.extend(rest(input, &shown));
     body
+}
+
+/// What an ACP agent says beside a call; `None` unless all of it is text.
+fn texts(content: Option<&Value>) -> Option<Vec<String>> {
+    let text = |block: &Value| Some(block.pointer("/content/text")?.as_str()?.to_owned());
+    content?.as_array()?.iter().map(text).collect()
 }
 
 /// A warning if a folder is not the session's own or below it.

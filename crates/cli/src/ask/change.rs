@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use roost_rpc::file_change::{Patch, PatchKind, patches};
 use serde_json::{Map, Value};
 use similar::TextDiff;
 
@@ -34,11 +35,26 @@ enum Edit {
     Whole(String),
     /// Replaces a text in the file, once or everywhere.
     Replace { old: String, new: String, all: bool },
+    /// The lines of a finished diff, shown as they are: the agent applies them by itself.
+    Patch(Vec<String>),
 }
 
 /// The changes that an input describes, and the fields that do so.
 pub(super) fn changes(input: &Map<String, Value>) -> Option<(Vec<FileEdits>, Vec<&str>)> {
-    from_fields(input).or_else(|| from_contents(input))
+    from_fields(input).or_else(|| from_contents(input)).or_else(|| from_patches(input))
+}
+
+/// Codex's way: a list of files, each with its diff.
+fn from_patches(input: &Map<String, Value>) -> Option<(Vec<FileEdits>, Vec<&str>)> {
+    let change = |patch: &Patch<'_>| {
+        let deleted = (patch.kind == PatchKind::Delete).then(|| "(the file is deleted)".to_owned());
+        let moved = patch.moved_to.map(|to| format!("(the file is moved to {to})"));
+        let diff = patch.diff();
+        let lines = deleted.into_iter().chain(moved).chain(diff.lines().map(str::to_owned)).collect();
+        FileEdits { path: patch.path.to_owned(), edits: vec![Edit::Patch(lines)] }
+    };
+    let patches = patches(input.get("changes")?);
+    (!patches.is_empty()).then(|| (patches.iter().map(change).collect(), vec!["changes"]))
 }
 
 /// A path and what becomes of it, in fields of their own.
@@ -97,6 +113,7 @@ impl FileEdits {
         let edit_lines = |edit: &Edit| match edit {
             Edit::Whole(text) => unified("", text),
             Edit::Replace { old, new, .. } => unified(old, new),
+            Edit::Patch(lines) => lines.clone(),
         };
         [self.path.clone()].into_iter().chain(self.edits.iter().flat_map(edit_lines)).collect()
     }
@@ -124,6 +141,7 @@ impl FileEdits {
                     lines.push("(what it wants to replace is not in the file)".into());
                     lines.extend(unified(old, new));
                 }
+                Edit::Patch(patch) => lines.extend_from_slice(patch),
             }
         }
         let before = before.unwrap_or_default();

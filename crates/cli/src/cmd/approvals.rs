@@ -1,5 +1,6 @@
 //! `roost approvals`: what waits for an answer, and the answer.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use roost_client::Client;
@@ -9,7 +10,7 @@ use roost_rpc::call::ToolCallView;
 use roost_rpc::{PendingParams, PendingRequest, PermissionDecision, PermissionRespondParams, SessionParams, method};
 
 use crate::ago::ago;
-use crate::ask::{Asker, Extent, Reaction, card, explain};
+use crate::ask::{Asker, Extent, QuestionAnswer, Reaction, UserResponse, card, explain, parse_field, question};
 use crate::blocking::blocking;
 use crate::cli::Context;
 use crate::connect;
@@ -18,7 +19,7 @@ use crate::exit::Exit;
 use crate::find;
 use crate::keyboard::Keyboard;
 use crate::reading::RecordReader;
-use crate::screen::{self, one_line, visible};
+use crate::screen::{self, one_line};
 use crate::style::Style;
 use crate::watch::artifact;
 
@@ -31,7 +32,9 @@ Examples:
   roost approvals answer tc_12                           be asked about this one
   roost approvals answer tc_12 allow                     this once
   roost approvals answer tc_12 allow --scope session     and for what is like it in this session
-  roost approvals answer tc_12 deny --reason \"too risky\" the agent reads the reason";
+  roost approvals answer tc_12 deny --reason \"too risky\" the agent reads the reason
+  roost approvals answer q_3 --answer 2                  a question, by the number of a choice
+  roost approvals answer q_3 --answer \"neither\"          or in words";
 
 /// List what waits for an answer, or answer it
 #[derive(clap::Args)]
@@ -65,9 +68,11 @@ enum ApprovalsAction {
 struct AnswerArgs {
     /// Its id as `roost approvals` lists it, or the beginning of it [default: all, one after the other]
     id: Option<String>,
-    /// Whether it may run; a question is declined with deny, and answered with allow and the answer as --reason
-    /// [default: ask here, at the terminal]
+    /// Whether it may run; deny also declines a question [default: ask here, at the terminal]
     decision: Option<DecisionArg>,
+    /// The answer to a question: the number or name of a choice, or words; once for each of its fields, in their order
+    #[arg(long, value_name = "TEXT", requires = "id", conflicts_with = "decision")]
+    answer: Vec<String>,
     /// For how long that counts
     #[arg(long, value_name = "SCOPE", default_value = "once", requires = "decision")]
     scope: Scope,
@@ -99,6 +104,9 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         Some(ApprovalsAction::Answer(answer)) => {
             let client = connect::running(context).await?;
             match (&answer.id, answer.decision) {
+                (Some(id), None) if !answer.answer.is_empty() => {
+                    answer_question(&find(&client, id).await?, &answer.answer, &client).await
+                }
                 (Some(id), Some(decision)) => give(&find(&client, id).await?, decision, &answer, &client).await,
                 _ => ask(answer.id.as_deref(), &client).await,
             }
@@ -152,7 +160,7 @@ fn entry(style: Style, pending: &Pending, cwd: &str, length: usize, extent: Exte
                 false => card.text,
             }
         }
-        PendingAsk::Question(asked) => format!("{} {}\n", style.yellow("?"), visible(&asked.message)),
+        PendingAsk::Question(asked) => question(style, asked),
     };
     format!("{} {place}\n{what}", style.bold(&id))
 }
@@ -271,6 +279,33 @@ async fn give(
         key: None,
     };
     client.call::<method::PermissionRespond>(params).await?;
+    print_answered(request)
+}
+
+/// Sends the answers to the fields of a question that were given on the command line.
+async fn answer_question(request: &PendingRequest, texts: &[String], client: &Client) -> Result<Exit, Error> {
+    let PendingAsk::Question(asked) = &request.pending.ask else {
+        return Err(Error::NotAQuestion(request.tool_use_id.clone()));
+    };
+    let wrong = |what: &str, why: String| Error::WrongAnswer { what: what.to_owned(), why };
+    if texts.len() > asked.fields.len() {
+        let why = format!("it has {} fields, and there are {} answers", asked.fields.len(), texts.len());
+        return Err(wrong(&asked.message, why));
+    }
+    let mut given = BTreeMap::new();
+    let texts = texts.iter().map(String::as_str).chain(std::iter::repeat(""));
+    for (field, text) in asked.fields.iter().zip(texts) {
+        let values = parse_field(field, text).map_err(|why| wrong(&field.label, why))?;
+        if !values.is_empty() {
+            given.insert(field.id.clone(), values);
+        }
+    }
+    let question = asked.question_id.clone();
+    UserResponse::Question { question, answer: QuestionAnswer::Given(given) }.send(client, &request.session_id).await?;
+    print_answered(request)
+}
+
+fn print_answered(request: &PendingRequest) -> Result<Exit, Error> {
     let what = match &request.pending.ask {
         PendingAsk::Approval(asked) => ToolCallView::from_approval(asked).display(),
         PendingAsk::Question(asked) => asked.message.clone(),

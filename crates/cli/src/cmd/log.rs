@@ -1,10 +1,17 @@
 //! `roost log`: what happened in a session, and what happens next.
 
+use std::path::PathBuf;
+
+use roost_client::Client;
 use roost_log::Seq;
+use roost_model::session::SessionRecord;
 
 use crate::cli::Context;
+use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::past;
+use crate::paths::working_directory;
 use crate::printer::{OutputForm, Printer};
 use crate::reading::RecordReader;
 use crate::render::{Renderer, Show};
@@ -14,6 +21,7 @@ const EXAMPLES: &str = "\
 Examples:
   roost log 0199a1b2                the session whose id begins like this
   roost log 0199a1b2 --follow       and what happens next
+  roost log 0199a1b2 --full         with all output, of which else only the first lines are shown
   roost log 0199a1b2 --json         every event as one line of JSON
   roost log 0199a1b2 --after 100    only what came after event 100";
 
@@ -26,25 +34,47 @@ pub(crate) struct Args {
     /// Leave out the events up to this one
     #[arg(long, value_name = "SEQ", default_value_t = 0)]
     after: Seq,
+    /// The directory of a session that was begun with the agent itself [default: here]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
     /// Go on with what happens next, until Ctrl-C
     #[arg(short, long)]
     follow: bool,
-    /// Print every event as one line of JSON
+    /// Show calls and their output whole, and what the agent said that Roost does not know
     #[arg(long)]
+    full: bool,
+    /// Print every event as one line of JSON
+    #[arg(long, conflicts_with = "full")]
     json: bool,
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    let reading = RecordReader::open(context, "roost log").await?;
-    let session = reading.session(&args.session).await?;
-    let form = match args.json {
-        true => OutputForm::Json,
-        false => {
-            let show = Show { prompts: true, all: context.verbose > 0, asks: true };
-            OutputForm::People(Box::new(Renderer::new(Style::for_stdout(), show)))
-        }
+    let reading = match RecordReader::open(context, "roost log").await {
+        Err(error @ Error::Log(roost_log::Error::NotFound { .. })) => return past(&args, context, None, error).await,
+        reading => reading?,
     };
-    let printer = Printer::new(form);
+    let record = match reading.session(&args.session).await {
+        Err(error @ Error::UnknownSession(_)) => return past(&args, context, Some(reading), error).await,
+        record => record?,
+    };
+    let printer = printer(&args, context);
+    let reading = match &record.adopted {
+        // In JSON the log is what Roost recorded, and nothing else.
+        Some(adopted) if args.after == 0 && !args.json => {
+            let client = match reading {
+                RecordReader::Daemon(client) => client,
+                // Only a daemon can ask the agent.
+                RecordReader::AtRest(log) => {
+                    drop(log);
+                    Box::new(connect::open(context).await?)
+                }
+            };
+            print_messages(&client, &printer, &record, adopted.messages, &args).await?;
+            RecordReader::Daemon(client)
+        }
+        _ => reading,
+    };
+    let session = record.session_id;
     // Begun before what is there is read, so that nothing can happen in between.
     let following = match args.follow {
         true => Some(reading.follow(&session).await?),
@@ -65,5 +95,62 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
             first += 1;
         }
         printer.print(&lines, first..lines.len()).await?;
+    }
+}
+
+fn printer(args: &Args, context: &Context) -> Printer {
+    Printer::new(match args.json {
+        true => OutputForm::Json,
+        false => {
+            let unfold = Some("--full shows them");
+            let show = Show { prompts: true, all: context.verbose > 0, asks: true, full: args.full, unfold };
+            OutputForm::People(Box::new(Renderer::new(Style::for_stdout(), show)))
+        }
+    })
+}
+
+/// Shows a session that only its agent keeps. `unknown` is the error if there is none.
+async fn past(args: &Args, context: &Context, reading: Option<RecordReader>, unknown: Error) -> Result<Exit, Error> {
+    let cwd = working_directory(args.cwd.as_deref())?;
+    let record = match past::session(context, reading.as_ref(), &cwd, &args.session).await {
+        Err(Error::UnknownSession(_)) => return Err(unknown),
+        record => record?,
+    };
+    if args.follow {
+        return Err(Error::NotFollowed(record.session_id.to_string()));
+    }
+    // Only a daemon can ask the agent, and it finds a session by the list of its directory.
+    let client = match reading {
+        Some(RecordReader::Daemon(client)) => client,
+        at_rest => {
+            drop(at_rest);
+            let client = connect::open(context).await?;
+            past::list_from_daemon(&client, &cwd).await?;
+            Box::new(client)
+        }
+    };
+    print_messages(&client, &printer(args, context), &record, u64::MAX, args).await?;
+    Ok(Exit::Completed)
+}
+
+/// Prints the first messages of a session, as its agent keeps them.
+async fn print_messages(
+    client: &Client,
+    printer: &Printer,
+    record: &SessionRecord,
+    count: u64,
+    args: &Args,
+) -> Result<(), Error> {
+    let (mut read, mut left) = (0, count);
+    loop {
+        let mut page = past::messages(client, record.session_id.as_str(), read).await?;
+        page.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+        if page.is_empty() {
+            return Ok(());
+        }
+        read = read.saturating_add(u32::try_from(page.len()).unwrap_or(u32::MAX));
+        left -= page.len() as u64;
+        page.retain(|message| message.id > args.after);
+        printer.messages(page).await?;
     }
 }

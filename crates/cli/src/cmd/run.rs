@@ -1,6 +1,7 @@
 //! `roost run`: a prompt to a session, or a conversation with it, shown while it is worked on.
 
 mod args;
+mod readiness;
 
 use std::cell::Cell;
 use std::io::{self, IsTerminal, Read};
@@ -29,6 +30,7 @@ use crate::keyboard::{Keyboard, KeyboardInput};
 use crate::paths::working_directory;
 use crate::printer::{OutputForm, Printer};
 use crate::render::{Renderer, Show};
+use crate::screen::{self, one_line};
 use crate::stderr::print_stderr;
 use crate::style::Style;
 use crate::watch::{Watch, WatchedTask, stop};
@@ -60,7 +62,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     };
     let images = paths(&args.image)?.map(|all| all.into_iter().map(image).collect());
     let (images, files) = (Cell::new(images), Cell::new(paths(&args.file)?));
-    Run { args, interaction, client: &client, interrupt: &interrupt, images, files }
+    Run { args, context, interaction, client: &client, interrupt: &interrupt, images, files }
         .run(text, context.verbose > 0)
         .await
 }
@@ -82,6 +84,7 @@ fn image(path: String) -> PromptImage {
 /// One `roost run`: its arguments and connections.
 struct Run<'a> {
     args: Args,
+    context: &'a Context,
     interaction: Interaction,
     client: &'a Client,
     interrupt: &'a Interrupt,
@@ -93,16 +96,23 @@ struct Run<'a> {
 impl Run<'_> {
     async fn run(&self, text: String, verbose: bool) -> Result<Exit, Error> {
         let is_conversation = text.trim().is_empty() && self.interaction.is_terminal;
-        let opened = self.session(text.trim().is_empty() && !is_conversation).await?;
+        let opened = self.session(!text.trim().is_empty(), is_conversation).await?;
         let style = Style::for_stdout();
         let asks = self.interaction.approvals != Approvals::Prompt;
         let form = match self.args.json {
             true => OutputForm::Json,
-            false => OutputForm::People(Box::new(Renderer::new(style, Show { prompts: false, all: verbose, asks }))),
+            false => {
+                let unfold = if asks { "`roost log --full` shows them" } else { "o and Enter shows them" };
+                let show = Show { prompts: false, all: verbose, asks, full: false, unfold: Some(unfold) };
+                OutputForm::People(Box::new(Renderer::new(style, show)))
+            }
         };
         let mut watch = Watch::new(self.client, opened.id.clone(), opened.events, Printer::new(form));
         if !asks {
             watch.ask_here(style, &opened.cwd);
+        }
+        if self.interaction.is_terminal && screen::can_show_status() {
+            watch.show_status();
         }
         let mut keyboard = match is_conversation || !asks {
             true => Some(Keyboard::open().map_err(Error::Start)?),
@@ -113,7 +123,14 @@ impl Run<'_> {
                 let tour = opened.is_new && opened.is_demo;
                 self.converse(&mut watch, keyboard, &opened.id, tour).await
             }
-            _ => self.task(&mut watch, keyboard.as_mut(), &opened.id, text).await.map(Exit::from),
+            _ => {
+                let outcome = self.task(&mut watch, keyboard.as_mut(), &opened.id, text).await;
+                if let Some(keyboard) = keyboard.as_mut().filter(|_| watch.take_ask_gone()) {
+                    // What is being typed answers something that is gone; the shell must not take it for a command.
+                    keyboard.forget();
+                }
+                outcome.map(Exit::from)
+            }
         };
         let ended = match ended {
             Err(Error::Client(roost_client::Error::Gone)) => return Err(Error::Lost(opened.id)),
@@ -193,11 +210,17 @@ impl Run<'_> {
         tour: bool,
     ) -> Result<Exit, Error> {
         let mut next = tour.then(String::new);
+        // A line that was not meant as a prompt, or may not have been: it is sent if somebody says so.
+        let mut unsent = None;
         loop {
             if let Some(text) = next.take() {
                 let outcome = self.task(watch, Some(&mut *keyboard), session, text).await?;
                 if self.interrupt.reset() == StopRequest::Leave || watch.is_unread() {
                     return Ok(outcome.into());
+                }
+                unsent = watch.take_typed_ahead();
+                if let Some(line) = &unsent {
+                    watch.printer().say(format!("  Enter alone sends as a prompt: {}\n", one_line(line))).await?;
                 }
             }
             watch.printer().prompt(PROMPT.into()).await?;
@@ -213,7 +236,19 @@ impl Run<'_> {
                 KeyboardInput::Line(line) if line.trim() == QUIT => return Ok(Exit::Completed),
                 KeyboardInput::Line(line) => {
                     watch.printer().typed().await?;
-                    next = Some(line).filter(|line| !line.trim().is_empty());
+                    if watch.unfold(&line).await? {
+                        continue;
+                    }
+                    if line.trim().is_empty() {
+                        next = unsent.take();
+                    } else if watch.take_ask_gone() {
+                        let why =
+                            "what it may be an answer to is no longer asked; not sent. Enter alone sends as a prompt";
+                        watch.printer().say(format!("  {why}: {}\n", one_line(&line))).await?;
+                        unsent = Some(line);
+                    } else {
+                        (next, unsent) = (Some(line), None);
+                    }
                 }
             }
         }
@@ -242,8 +277,8 @@ impl Run<'_> {
     }
 
     /// The session to prompt, and its events from the prompt on, or from the start of a new one.
-    async fn session(&self, no_prompt: bool) -> Result<OpenedSession, Error> {
-        let needs_prompt = |runtime: &str| match no_prompt && runtime != RuntimeName::Demo.id() {
+    async fn session(&self, has_prompt: bool, is_conversation: bool) -> Result<OpenedSession, Error> {
+        let needs_prompt = |runtime: &str| match !has_prompt && !is_conversation && runtime != RuntimeName::Demo.id() {
             true => Err(Error::NeedsPrompt(runtime.into())),
             false => Ok(()),
         };
@@ -284,12 +319,8 @@ impl Run<'_> {
             });
         }
         let registry = &client.greeting().capabilities.runtime_registry;
-        let runtime = args.runtime.as_ref().unwrap_or(&registry.default_runtime);
-        if !registry.runtimes.iter().any(|known| known.id == *runtime) {
-            let known = registry.runtimes.iter().map(|known| known.id.clone()).collect();
-            return Err(Error::UnknownRuntime { id: runtime.clone(), known });
-        }
-        needs_prompt(runtime)?;
+        let runtime = readiness::runtime(args, self.context, registry, has_prompt).await?;
+        needs_prompt(&runtime)?;
         let cwd = working_directory(args.cwd.as_deref())?;
         let params = SessionStartParams {
             cwd: Some(cwd.display().to_string()),

@@ -127,6 +127,79 @@ fn a_question_is_answered_by_number_and_in_words() {
 }
 
 #[test]
+fn a_question_is_answered_with_something_that_it_does_not_offer() {
+    let instance = RoostInstance::new();
+    let mut run = instance.terminal(&["run", "ask"]);
+    run.shows("2) Robin").shows("/decline: ").types("7\n").shows("no choice \"7\"");
+    run.shows("/decline: ").types("neither, a wren\n").shows("Why?").shows("/decline: ").types("\n");
+    run.shows("bird = neither, a wren");
+    run.ended(0);
+}
+
+#[test]
+fn a_question_is_answered_in_words_from_elsewhere() {
+    let instance = RoostInstance::new();
+    let mut run = instance.start(&["run", "--approvals", "wait", "ask"]);
+    run.lines_to("? ");
+    let listed = instance.run(&["approvals"]).ended(0).stdout;
+    assert!(listed.contains("2) Robin"), "{listed}");
+    let id = listed.split(' ').next().unwrap();
+    let wrong = instance.run(&["approvals", "answer", id, "--answer", "7"]).ended(2).stderr;
+    assert!(wrong.contains("no choice \"7\""), "{wrong}");
+    instance.run(&["approvals", "answer", id, "--answer", "a wren", "--answer", "it sings"]).ended(0);
+    let done = run.finish().ended(0);
+    assert!(done.stdout.contains("bird = a wren, reason = it sings"), "{done:#?}");
+}
+
+#[test]
+fn an_answer_that_comes_too_late_is_no_prompt() {
+    let instance = RoostInstance::new();
+    let mut run = instance.terminal(&["run"]);
+    run.shows(CHOICE);
+    let pending = instance.run(&["approvals", "--json"]).ended(0).stdout;
+    let pending: serde_json::Value = serde_json::from_str(pending.trim()).unwrap();
+    let id = pending["ask"]["approval"]["tool_call_id"].as_str().unwrap();
+    instance.run(&["approvals", "answer", id, "deny"]).ended(0);
+    run.shows("no longer asked: answered by").types("yes\n").shows("is no longer asked").shows(": yes\n");
+    run.types("hello\n").shows("Hello from the demo agent.").types("/quit\n");
+    let shown = run.ended(0);
+    let session = shown.rsplit("roost log ").next().unwrap().trim();
+    let log = instance.run(&["log", session]).ended(0).stdout;
+    assert!(log.contains("> hello\n") && !log.contains("> yes"), "{log}");
+}
+
+#[test]
+fn folded_output_is_opened_at_the_prompt() {
+    let instance = RoostInstance::new();
+    let mut run = instance.terminal(&["run", "--permission-mode", "yolo"]);
+    run.shows("✓ completed").shows("> ").types("out 20\n");
+    run.shows("… 15 more lines (o and Enter shows them)").shows("✓ completed").shows("> ");
+    run.types("o\n").shows("│ line 20 of the demo output\n").shows("> ").types("/quit\n");
+    let shown = run.ended(0);
+    let session = shown.rsplit("roost log ").next().unwrap().trim();
+    let log = instance.run(&["log", session]).ended(0).stdout;
+    assert!(log.contains("… 15 more lines (--full shows them)"), "{log}");
+    let full = instance.run(&["log", "--full", session]).ended(0).stdout;
+    assert!(!full.contains("more lines"), "{full}");
+}
+
+#[test]
+fn a_terminal_shows_that_the_agent_is_alive_and_is_left_clean() {
+    let instance = RoostInstance::new();
+    let program = instance.work().join("silent.sh");
+    // It says nothing until it is cancelled.
+    script(&program, &acp_agent(r#"read -r cancel; result='{"stopReason":"cancelled"}'"#));
+    instance.configure(&format!("[runtimes.silent]\ncommand = {program:?}\n"));
+    let mut run = instance.terminal_of_kind("xterm", &["run", "--runtime", "silent", "go"]);
+    run.shows("starting the agent · 1 s").types(CTRL_C).shows("stopped (interrupted)");
+    let shown = run.ended(130);
+    assert!(shown.rfind("\x1b[2K") > shown.rfind("\x1b[?7h"), "the last status line is cleared: {shown:?}");
+    for silent in [instance.terminal(&["run", "hello"]).ended(0), instance.run(&["run", "hello"]).ended(0).stdout] {
+        assert!(!silent.contains('\x1b'), "{silent:?}");
+    }
+}
+
+#[test]
 fn a_question_can_be_declined() {
     for decline in ["/decline\n", CTRL_D] {
         let instance = RoostInstance::new();
@@ -183,20 +256,7 @@ fn asking_without_a_terminal_is_wrong_usage() {
 fn a_call_that_is_too_big_for_its_event_is_still_shown_whole() {
     let instance = RoostInstance::new();
     let program = instance.work().join("agent.sh");
-    script(
-        &program,
-        r#"
-while read -r line; do
-  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
-  case "$line" in
-    *'"initialize"'*) result='{"protocolVersion":1,"agentCapabilities":{},"authMethods":[]}' ;;
-    *'"session/new"'*) result='{"sessionId":"native-1"}' ;;
-    *'"session/prompt"'*) cat asks; read -r answer; result='{"stopReason":"end_turn"}' ;;
-    *) continue ;;
-  esac
-  printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$result"
-done"#,
-    );
+    script(&program, &acp_agent(r#"cat asks; read -r answer; result='{"stopReason":"end_turn"}'"#));
     let content: String = (1..=2000).map(|line| format!("line {line}\n")).collect();
     let call = json!({ "toolCallId": "big", "title": "Write big.txt", "kind": "edit",
                        "rawInput": { "path": "big.txt", "content": content } });
@@ -210,4 +270,20 @@ done"#,
     run.shows("@@ -0,0 +1,2000 @@").shows("more lines").shows("[v] all of it").shows(CHOICE);
     run.types("v\n").shows("+line 2000\n").shows(CHOICE).types("n thank you\n").shows("thank you");
     run.ended(0);
+}
+
+/// A script that is an ACP agent and does this on a prompt; it must set `result`.
+fn acp_agent(on_prompt: &str) -> String {
+    let script = r#"
+while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) result='{"protocolVersion":1,"agentCapabilities":{},"authMethods":[]}' ;;
+    *'"session/new"'*) result='{"sessionId":"native-1"}' ;;
+    *'"session/prompt"'*) ON_PROMPT ;;
+    *) continue ;;
+  esac
+  printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$result"
+done"#;
+    script.replace("ON_PROMPT", on_prompt)
 }

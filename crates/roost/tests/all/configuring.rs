@@ -46,10 +46,10 @@ fn an_acp_agent_is_used_by_its_command_with_its_own_variables() {
         "default_runtime = 'mine'\n[runtimes.mine]\ncommand = '{agent}'\nargs = ['demo-agent']\n\
          env = {{ GREETING = 'hi', ROOST = '{roost}' }}\ndisplay_name = 'My own'"
     ));
-    let events = instance.run(&["run", "--json", "hello"]).ended(0).events(1);
+    let events = instance.run_undecided(&["run", "--json", "hello"]).ended(0).events(1);
     assert_eq!(events[0]["payload"]["runtime"], "acp:mine");
     assert_eq!(std::fs::read_to_string(instance.work().join("greeting")).unwrap(), "hi");
-    let listed = instance.run(&["runtimes"]).ended(0).stdout;
+    let listed = instance.run_undecided(&["runtimes"]).ended(0).stdout;
     assert!(listed.lines().any(|line| line.contains("mine (default)") && line.contains("My own")), "{listed}");
 }
 

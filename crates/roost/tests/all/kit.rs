@@ -87,12 +87,23 @@ impl RoostInstance {
             .env("XDG_RUNTIME_DIR", self.0.path())
             .env("ROOST_STATE", self.state())
             .env("ROOST_SERVER_PORT", "0")
+            // Chosen, because nobody is logged in to any other agent here.
+            .env("ROOST_DEFAULT_RUNTIME", "demo")
             .current_dir(self.work())
             .stdin(Stdio::null())
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Done {
         let child = self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let watchdog = Watchdog::watch(&child);
+        finish(child, watchdog)
+    }
+
+    /// Runs a command that finds its default agent by itself.
+    pub(crate) fn run_undecided(&self, args: &[&str]) -> Done {
+        let mut command = self.command(args);
+        let child = command.env_remove("ROOST_DEFAULT_RUNTIME").stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = child.spawn().unwrap();
         let watchdog = Watchdog::watch(&child);
         finish(child, watchdog)
     }

@@ -90,11 +90,33 @@ fn an_agent_with_a_provider_of_its_own_needs_no_login_and_is_the_default() {
         "[runtimes.codex]\ncommand = {program:?}\n[runtimes.codex.env]\nOWN_KEY = 'x'\n\
          [runtimes.codex.config]\nmodel_provider = 'own'\n{provider}\n[runtimes.claude]\nstatus = 'disabled'\n"
     ));
-    let listed = instance.command(&["runtimes", "--json"]).env("PATH", "/usr/bin:/bin").output().unwrap();
+    let mut listed = instance.command(&["runtimes", "--json"]);
+    let listed = listed.env_remove("ROOST_DEFAULT_RUNTIME").env("PATH", "/usr/bin:/bin").output().unwrap();
     let listed = String::from_utf8(listed.stdout).unwrap();
     let codex =
         listed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).find(|one| one["id"] == "codex");
     let codex = codex.unwrap_or_else(|| panic!("{listed}"));
     assert_eq!((&codex["login"], &codex["isDefault"]), (&"not needed".into(), &true.into()), "{codex}");
     assert_eq!(codex.get("reason").filter(|reason| !reason.is_null()), None, "{codex}");
+}
+
+#[test]
+fn a_prompt_that_nobody_can_work_on_says_how_to_log_in_and_is_no_success() {
+    let instance = instance();
+    let done = instance.run_undecided(&["run", "fix the failing test"]).ended(1);
+    for id in ["claude", "codex"] {
+        assert!(done.stderr.contains(&format!("roost login {id}\n")), "{done:#?}");
+    }
+    assert_eq!(done.stdout, "", "nobody answers with a tour");
+    assert_eq!(instance.run(&["sessions", "--json"]).ended(0).stdout, "", "nothing was begun");
+    let tour = instance.run_undecided(&["run"]).ended(0);
+    assert!(tour.stdout.starts_with("Welcome to Roost!"), "{tour:#?}");
+}
+
+#[test]
+fn a_login_that_is_missing_is_said_before_anything_starts() {
+    let instance = instance();
+    let done = instance.run(&["run", "--runtime", "claude", "hello"]).ended(1);
+    assert!(done.stderr.contains("nobody is logged in to claude; `roost login claude` does it."), "{done:#?}");
+    assert_eq!(instance.run(&["sessions", "--json"]).ended(0).stdout, "", "nothing was begun");
 }

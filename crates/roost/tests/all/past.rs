@@ -94,6 +94,8 @@ impl Bare {
         let table = self.instance.run(&["sessions", "--all"]).ended(0).stdout;
         assert!(table.contains(&id[..8]) && table.contains("past") && table.contains("SCRIPT:text"), "{table}");
         assert_eq!(self.instance.run(&["sessions", "--json"]).ended(0).stdout, "", "only what Roost ran");
+        let log = self.instance.run(&["log", &id[..13]]).ended(0).stdout;
+        assert!(log.contains("> SCRIPT:text\n"), "what is listed can be read: {log}");
 
         let run = self.instance.run(&["run", "--json", "--resume", &id[..13], "SCRIPT:recall"]).ended(0);
         let first: Value = serde_json::from_str(run.stdout.lines().next().unwrap()).unwrap();
@@ -106,6 +108,9 @@ impl Bare {
         let [hosted] = listed.as_slice() else { panic!("one row for one session: {listed:?}") };
         assert_eq!((&hosted["source"], &hosted["session_id"]), (&json!("managed"), &json!(id)));
         assert_eq!(hosted["adopted"]["runtime_session_id"], past["runtime_session_id"]);
+        let log = self.instance.run(&["log", &id[..13]]).ended(0).stdout;
+        let (before, after) = (log.find("> SCRIPT:text\n"), log.find("> SCRIPT:recall\n"));
+        assert!(before.is_some() && before < after, "also what was said before: {log}");
         let mut client = Client::connect(&self.instance);
         let messages = client.call("session/messages", json!({ "session_id": id }));
         let texts: Vec<_> = messages["messages"].as_array().unwrap().iter().map(|one| text(&one["message"])).collect();

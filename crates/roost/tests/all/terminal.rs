@@ -27,11 +27,16 @@ pub(crate) struct Terminal {
 }
 
 impl RoostInstance {
-    /// Starts a command at a terminal.
+    /// Starts a command at a terminal that can do nothing but show text.
     pub(crate) fn terminal(&self, args: &[&str]) -> Terminal {
+        self.terminal_of_kind("dumb", args)
+    }
+
+    /// Starts a command at a terminal of this kind (`TERM`).
+    pub(crate) fn terminal_of_kind(&self, kind: &str, args: &[&str]) -> Terminal {
         let (pty, pts) = open().unwrap();
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_roost"));
-        self.clear(&mut command).env("NO_COLOR", "1").args(args);
+        self.clear(&mut command).env("NO_COLOR", "1").env("TERM", kind).args(args);
         // The terminal is stdin, stdout and stderr, whatever was set before.
         let child = Command::from(command).spawn(pts).unwrap();
         let pty = std::sync::Arc::new(pty);

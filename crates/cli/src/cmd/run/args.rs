@@ -31,7 +31,7 @@ Ends with 0 completed, 1 failed, 2 wrong usage, 130 stopped.";
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The agent, as `roost runtimes` lists it [default: default_runtime in roost.toml, else demo]
+    /// The agent, as `roost runtimes` lists it [default: default_runtime in roost.toml, else the first that is logged in]
     #[arg(long, value_name = "ID", conflicts_with_all = ["session", "continue"])]
     pub(super) runtime: Option<String>,
     /// Where it works [default: here]

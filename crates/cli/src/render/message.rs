@@ -1,0 +1,38 @@
+//! Messages that an agent keeps of a conversation, shown like what Roost records itself.
+
+use roost_rpc::call::ToolCallView;
+use roost_rpc::conversation::{Block, Message, Speaker};
+use serde_json::Value;
+
+use super::Show;
+use super::fold::FoldedOutput;
+use super::tools::first_line;
+use crate::screen::visible;
+use crate::style::Style;
+
+/// The lines of a message; empty if it is not for people.
+pub(super) fn lines(style: Style, show: Show, Message { speaker, message, is_meta, .. }: &Message) -> String {
+    let block = |block: &Block| match block {
+        Block::Text { text } if *speaker == Speaker::User => format!("{}\n", prompt(style, text)),
+        Block::Text { text } => format!("{}\n", visible(text.trim_end())),
+        Block::ToolUse { name, input, .. } => {
+            let input = Value::Object(input.clone());
+            let call = ToolCallView { name, kind: None, input: &input }.display();
+            let call = if show.full { visible(&call).replace('\n', "\n  ") } else { first_line(&call) };
+            format!("{} {}\n", style.yellow("→"), style.bold(call))
+        }
+        Block::ToolResult { content, is_error, .. } => {
+            let mut output = FoldedOutput::default();
+            let shown = output.add(style, show, content);
+            let failed = if *is_error { format!("{} failed\n", style.red("✗")) } else { String::new() };
+            shown + &output.end(style, show) + &failed
+        }
+    };
+    if *is_meta { String::new() } else { message.content.iter().map(block).collect() }
+}
+
+/// What somebody said to the agent.
+pub(super) fn prompt(style: Style, text: &str) -> String {
+    let text = if text.is_empty() { "(no prompt)".into() } else { visible(text).replace('\n', "\n  ") };
+    style.bold(format!("> {text}")).to_string()
+}
