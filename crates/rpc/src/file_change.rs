@@ -73,7 +73,7 @@ pub fn patches(changes: &Value) -> Vec<Patch<'_>> {
 /// The file that an input is about; the first of several.
 pub fn path(input: &Value) -> Option<&str> {
     let location = || input.get("locations")?.get(0)?.as_str();
-    let patched = || patches(input.get("changes")?).first_text().map(|patch| patch.path);
+    let patched = || patches(input.get("changes")?).first().map(|patch| patch.path);
     first_text(input, &PATHS).or_else(location).or_else(patched)
 }
 

@@ -132,7 +132,7 @@ impl NotificationMapper {
                 Some(())
             }
             "turn/diff/updated" => read(params).map(|diff: Value| self.diff = Some(diff)),
-            "error" => read(params).map(|error: ErrorParams| self.on_error(&error, params, drafts)),
+            "error" => read(params).map(|error: ErrorParams| self.on_error(&error, drafts)),
             _ => notification_draft(method, params).map(|draft| drafts.extend(draft)),
         };
         if known.is_none() {
@@ -155,12 +155,12 @@ impl NotificationMapper {
 
     /// Warns of an error that Codex will retry. The last error is not reported here: it comes again with the end of the
     /// turn. The model starts its message over then, so what was streamed of it is no part of the answer.
-    fn on_error(&mut self, error: &ErrorParams, params: &RawValue, drafts: &mut Vec<Draft>) {
+    fn on_error(&mut self, error: &ErrorParams, drafts: &mut Vec<Draft>) {
         if error.will_retry {
             if let Some(discarded) = self.block.take() {
                 self.blocks.forget(&discarded.native);
             }
-            drafts.push(notice(NoticeLevel::Warning, failure::retry_message(&error.error), Some(params)));
+            drafts.push(notice(NoticeLevel::Warning, failure::retry_message(&error.error), None));
         }
     }
 

@@ -50,7 +50,11 @@ pub(crate) struct CallContent<'a> {
 
 impl<'a> From<&'a ApprovalRequestedPayload> for CallContent<'a> {
     fn from(asked: &'a ApprovalRequestedPayload) -> Self {
-        Self { call: ToolCallView::from_approval(asked), title: asked.title.as_deref(), is_cut: asked.input_ref.is_some() }
+        Self {
+            call: ToolCallView::from_approval(asked),
+            title: asked.title.as_deref(),
+            is_cut: asked.input_ref.is_some(),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Messages that an agent keeps of a conversation, shown like what Roost records itself.
 
 use roost_rpc::call::ToolCallView;
-use roost_rpc::conversation::{Block, Message, Speaker};
+use roost_rpc::conversation::{ContentBlock, Message, Speaker};
 use serde_json::Value;
 
 use super::Show;
@@ -12,16 +12,16 @@ use crate::style::Style;
 
 /// The lines of a message; empty if it is not for people.
 pub(super) fn lines(style: Style, show: Show, Message { speaker, message, is_meta, .. }: &Message) -> String {
-    let block = |block: &Block| match block {
-        Block::Text { text } if *speaker == Speaker::User => format!("{}\n", prompt(style, text)),
-        Block::Text { text } => format!("{}\n", visible(text.trim_end())),
-        Block::ToolUse { name, input, .. } => {
+    let block = |block: &ContentBlock| match block {
+        ContentBlock::Text { text } if *speaker == Speaker::User => format!("{}\n", prompt(style, text)),
+        ContentBlock::Text { text } => format!("{}\n", visible(text.trim_end())),
+        ContentBlock::ToolUse { name, input, .. } => {
             let input = Value::Object(input.clone());
             let call = ToolCallView { name, kind: None, input: &input }.display();
             let call = if show.full { visible(&call).replace('\n', "\n  ") } else { first_line(&call) };
             format!("{} {}\n", style.yellow("→"), style.bold(call))
         }
-        Block::ToolResult { content, is_error, .. } => {
+        ContentBlock::ToolResult { content, is_error, .. } => {
             let mut output = FoldedOutput::default();
             let shown = output.add(style, show, content);
             let failed = if *is_error { format!("{} failed\n", style.red("✗")) } else { String::new() };

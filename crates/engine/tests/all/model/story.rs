@@ -195,7 +195,7 @@ fn told_what_was_decided(run: &Run, calls: &Calls) -> Checked {
             Told::Approved(call) | Told::Edited(call, _) => _ = approved.insert(call.to_string()),
             Told::Denied(call, _) => _ = denied.insert(call.to_string()),
             Told::Answer(question, _) => _ = answered.insert(question.to_string()),
-            Told::Result(..) | Told::Steer(_) | Told::Stop => {}
+            Told::Result(..) | Told::Steer(_) | Told::Stop | Told::PromptWaiting => {}
         }
     }
     // What runs on the host may be cancelled before its first step, but it never runs more often than it was allowed.
