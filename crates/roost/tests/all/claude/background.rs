@@ -20,11 +20,11 @@ fn says_that_it_waits(fact: &Fact) -> bool {
 }
 
 fn warnings(done: &Done) -> Vec<&str> {
-    let warning = |fact| match fact {
+    let warnings = done.facts.iter().filter_map(|fact| match fact {
         Fact::Notice(notice) if notice.level != NoticeLevel::Info => Some(notice.message.as_str()),
         _ => None,
-    };
-    done.facts.iter().filter_map(|fact| warning(&fact)).collect()
+    });
+    warnings.collect()
 }
 
 #[tokio::test]
