@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use roost_model::content::AssistantContentBlock;
 use roost_model::event::{EventBody, NormalizedEvent};
 use roost_model::payload::{
-    ModelOutputDeltaKind as Delta, NoticeLevel, NoticeSource, QuestionOutcome, RuntimeNoticePayload, TaskFailedPayload,
+    ModelOutputDeltaKind as Delta, NoticeLevel, QuestionOutcome, RuntimeNoticePayload, TaskFailedPayload,
     UsageReportedPayload,
 };
 use roost_model::time::Timestamp;
@@ -68,9 +68,6 @@ pub(crate) struct Renderer {
     /// How often the runtime said in this task what Roost does not know.
     unknown: BTreeMap<String, u64>,
 }
-
-/// What every adapter says of a message that it does not know.
-const UNKNOWN_MESSAGE: &str = "Roost does not know";
 
 impl Renderer {
     pub(crate) fn new(style: Style, show: Show) -> Self {
@@ -185,8 +182,11 @@ impl Renderer {
                 let reason = resolved.reason.as_deref().map(|reason| format!(" ({})", visible(reason)));
                 format!("  {}\n", style.dim(format!("{outcome}{}", reason.unwrap_or_default())))
             }
-            // Newer versions of an agent send such messages in every turn; the log has them.
-            EventBody::RuntimeNotice(_) if event.is_unknown_message() && !self.show.all => String::new(),
+            // Newer versions of an agent send such messages in every turn: they are counted, and the log has them.
+            EventBody::RuntimeNotice(notice) if event.is_unknown_message() && !self.show.all => {
+                *self.unknown.entry(notice.message.clone()).or_default() += 1;
+                String::new()
+            }
             EventBody::RuntimeNotice(notice) => self.notice(notice),
             EventBody::UsageReported(usage) => {
                 self.usage = Some(usage.clone());
@@ -219,10 +219,6 @@ impl Renderer {
     }
 
     fn notice(&mut self, notice: &RuntimeNoticePayload) -> String {
-        if notice.source == NoticeSource::Protocol && notice.message.contains(UNKNOWN_MESSAGE) {
-            *self.unknown.entry(notice.message.clone()).or_default() += 1;
-            return String::new();
-        }
         let sign = match notice.level {
             NoticeLevel::Info if !self.show.all => return String::new(),
             NoticeLevel::Info => self.style.dim("·"),
@@ -234,7 +230,7 @@ impl Renderer {
 
     /// The end of a task and what it took.
     fn end(&mut self, text: String) -> String {
-        let unknown = std::mem::take(&mut self.unknown).into_iter().filter(|_| self.show.full || self.show.all);
+        let unknown = std::mem::take(&mut self.unknown).into_iter().filter(|_| self.show.full);
         let unknown = unknown
             .map(|(message, count)| format!("{}\n", self.style.dim(format!("· {count} × {}", one_line(&message)))));
         let unknown: String = unknown.collect();

@@ -279,11 +279,19 @@ fn folded_output_can_be_opened_while_its_call_runs_and_after_it() {
 #[test]
 fn messages_that_roost_does_not_know_are_counted_and_not_shown_in_every_turn() {
     let message = "a message that Roost does not know: new";
-    let notice = || ("runtime.notice", json!({ "level": "warning", "source": "protocol", "message": message }));
-    let events = [notice(), notice(), ("task.completed", json!({ "reason": "end_turn" }))];
-    assert_eq!(rendered(USUAL, &events), "✓ completed (end_turn)\n");
-    let full = rendered(Show { full: true, ..USUAL }, &events);
-    assert_eq!(full, format!("· 2 × {message}\n✓ completed (end_turn)\n"));
+    let payload = json!({ "level": "warning", "source": "protocol", "message": message });
+    let mut notice = event("runtime.notice", &payload);
+    notice.runtime.raw = Some(json!({}));
+    let end = event("task.completed", &json!({ "reason": "end_turn" }));
+    let shown = |show: Show| {
+        let (mut renderer, mut out) = (Renderer::new(Style::PLAIN, show), Vec::new());
+        for event in [&notice, &notice, &end] {
+            renderer.event(&mut out, event).unwrap();
+        }
+        String::from_utf8(out).unwrap()
+    };
+    assert_eq!(shown(USUAL), "✓ completed (end_turn)\n");
+    assert_eq!(shown(Show { full: true, ..USUAL }), format!("· 2 × {message}\n✓ completed (end_turn)\n"));
 }
 
 #[test]

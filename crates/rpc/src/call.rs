@@ -188,25 +188,14 @@ impl<'a> ToolCallView<'a> {
             }
             _ => None,
         };
-        let command = COMMANDS.iter().find_map(of_field).or_else(|| self.command_as_title().map(Cow::from));
-        command.filter(|_| !self.is_of_server())
-    }
-
-    /// The command of a call whose agent sends no input: its adapter then fills in what the agent shows, and the title
-    /// of a command is the command (Gemini CLI).
-    pub fn command_as_title(&self) -> Option<&'a str> {
-        let fields = self.input.as_object().filter(|_| self.kind == Some(ToolKind::Execute))?;
-        let only_shown = fields.keys().all(|name| ["title", "locations", "content"].contains(&name.as_str()));
-        fields.get("title").filter(|_| only_shown)?.as_str()
+        COMMANDS.iter().find_map(of_field).filter(|_| !self.is_of_server())
     }
 
     /// The command, and below it every other argument, because each may change what runs.
     fn with_other_fields(&self, command: &str) -> String {
         let fields = self.input.as_object().into_iter().flatten();
-        let is_title = |name: &str| name == "title" && self.command_as_title() == Some(command);
         let says_something = |value: &Value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty());
-        let others = fields
-            .filter(|(name, value)| !COMMANDS.contains(&name.as_str()) && !is_title(name) && says_something(value));
+        let others = fields.filter(|(name, value)| !COMMANDS.contains(&name.as_str()) && says_something(value));
         let others = others.map(|(name, value)| match value {
             Value::String(text) => format!("\n{name}: {text}"),
             value => format!("\n{name}: {value}"),
@@ -309,14 +298,6 @@ mod tests {
                 "Run command: ls (in /x)",
             ),
             ("Bash", None, json!({ "command": "ls", "cwd": "/w" }), "bash_command", "Bash(ls)", "Run command: ls"),
-            (
-                "execute",
-                Some(Execute),
-                json!({ "title": "sleep 60", "locations": [], "content": [] }),
-                "bash_command",
-                "Bash(sleep 60)",
-                "Run command: sleep 60",
-            ),
             (
                 "run",
                 Some(Execute),

@@ -21,7 +21,7 @@ const NEW: [&str; 7] = ["new_string", "newText", "newString", "new_str", "new_so
 /// What Codex does with one file, in its own words: an entry of the list `changes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patch<'a> {
-    /// The file.
+    /// The file as Codex names it, mostly by an absolute path.
     pub path: &'a str,
     /// Where the file is moved to, unless it stays.
     pub moved_to: Option<&'a str>,
@@ -53,8 +53,8 @@ impl Patch<'_> {
     }
 }
 
-/// The patches in the field `changes` of an input. None at all if one of its changes is not understood: half of an edit would be shown as all
-/// of it.
+/// The patches in the field `changes` of an input. None at all if one of its changes is not understood: half of an edit
+/// would be shown as all of it.
 pub fn patches(changes: &Value) -> Vec<Patch<'_>> {
     fn patch(change: &Value) -> Option<Patch<'_>> {
         let kind = change.get("kind")?;

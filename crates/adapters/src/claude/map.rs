@@ -17,7 +17,7 @@ use super::tools::{ClaudeTools, ToolResult};
 use crate::host::notice;
 
 /// What people are told where a part of the model's answer, which they have seen, counts no more.
-const CUT_ANSWER: &str = "the model's answer was cut off and begins again";
+const CUT_ANSWER: &str = "the model's answer was cut off; what follows is a new one";
 
 /// Subtypes of `system` messages that are ignored, because other events say the same better.
 const IGNORED_SUBTYPES: [&str; 13] = [

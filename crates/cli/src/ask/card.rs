@@ -153,13 +153,6 @@ fn body(CallContent { call, title, is_cut }: CallContent<'_>, against: Against<'
             body.push(format!("in {folder}{}", elsewhere(against, folder)));
             shown.push(key);
         }
-    } else if let Some(command) = call.command_as_title() {
-        body.push(format!("$ {}", command.replace('\n', "\n> ")));
-        shown.push("title");
-        if let Some(texts) = texts(input.get("content")) {
-            body.extend(texts);
-            shown.push("content");
-        }
     } else if may_change(call.kind)
         && let Some((changes, keys)) = changes(input)
     {
@@ -174,12 +167,6 @@ fn body(CallContent { call, title, is_cut }: CallContent<'_>, against: Against<'
     }
     body.extend(rest(input, &shown));
     body
-}
-
-/// What an ACP agent says beside a call; `None` unless all of it is text.
-fn texts(content: Option<&Value>) -> Option<Vec<String>> {
-    let text = |block: &Value| Some(block.pointer("/content/text")?.as_str()?.to_owned());
-    content?.as_array()?.iter().map(text).collect()
 }
 
 /// A warning if a folder is not the session's own or below it.

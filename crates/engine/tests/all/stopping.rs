@@ -152,6 +152,7 @@ async fn a_runtime_that_exits_when_it_is_stopped_gets_no_further_task() {
     let (mut runtime, mut agent) = host.runtimes().task().await;
     host.queue(&session, "two").await;
     let (outcome, ()) = tokio::join!(host.engine.stop(session.as_str(), "enough"), async {
+        assert_eq!(agent.told().await, Told::PromptWaiting);
         assert_eq!(agent.told().await, Told::Stop);
         runtime.exit();
         agent.say(exited()).await;

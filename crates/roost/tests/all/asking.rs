@@ -191,7 +191,7 @@ fn a_terminal_shows_that_the_agent_is_alive_and_is_left_clean() {
     script(&program, &acp_agent(r#"read -r cancel; result='{"stopReason":"cancelled"}'"#));
     instance.configure(&format!("[runtimes.silent]\ncommand = {program:?}\n"));
     let mut run = instance.terminal_of_kind("xterm", &["run", "--runtime", "silent", "go"]);
-    run.shows("starting the agent · 1 s").types(CTRL_C).shows("stopped (interrupted)");
+    run.shows("waiting for the model · 1 s").types(CTRL_C).shows("stopped (interrupted)");
     let shown = run.ended(130);
     assert!(shown.rfind("\x1b[2K") > shown.rfind("\x1b[?7h"), "the last status line is cleared: {shown:?}");
     for silent in [instance.terminal(&["run", "hello"]).ended(0), instance.run(&["run", "hello"]).ended(0).stdout] {

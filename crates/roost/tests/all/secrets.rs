@@ -70,7 +70,9 @@ fn no_secret_of_a_runtimes_settings_or_variables_is_on_a_command_line() {
             "[runtimes.{}]\ncommand = {program:?}\n{config}\n[runtimes.{}.env]\nGEMINI_API_KEY = '{CANARY}'\nKEY = '{CANARY}'",
             case.id, case.id
         ));
-        let done = instance.run(&["run", "--runtime", case.id, "hello"]);
+        // A variable of its own: what the session brings may be its login, so nobody is asked to log in first.
+        let variable = format!("OWN={CANARY}");
+        let done = instance.run(&["run", "--runtime", case.id, "--env", &variable, "hello"]);
         let seen = fs::read_to_string(&seen).unwrap_or_default();
         assert!(!seen.is_empty() && seen.contains(case.started_by), "{} was not started: {done:#?} {seen}", case.id);
         assert!(!seen.contains(CANARY), "{}: {seen}", case.id);

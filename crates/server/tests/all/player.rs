@@ -3,7 +3,7 @@
 use std::mem;
 
 use testkit::facts;
-use testkit::fake::{FakeAdapter, FakeRuntimes, FakeTask};
+use testkit::fake::{FakeAdapter, FakeRuntimes, FakeTask, Told};
 use tokio::task::JoinSet;
 
 use crate::kit::Door;
@@ -34,15 +34,20 @@ async fn act(task: &mut FakeTask) {
     match prompt.split_once(' ').unwrap_or((&prompt, "")) {
         ("ask", id) => {
             task.say_all([facts::requested(id), facts::asks(id)]).await;
-            task.told().await;
+            answered(task).await;
             task.say_all([facts::started(id), facts::completed(id)]).await;
         }
         ("question", id) => {
             task.say(facts::question(id)).await;
-            task.told().await;
+            answered(task).await;
         }
-        ("wait", _) => _ = task.told().await,
+        ("wait", _) => answered(task).await,
         ("long", _) => task.say(facts::output(&facts::noise(3 << 20))).await,
         _ => task.say(facts::output("as you say")).await,
     }
+}
+
+/// Waits for what a decision, an answer or a stop brings; that a prompt waits changes nothing for this agent.
+async fn answered(task: &mut FakeTask) {
+    while task.told().await == Told::PromptWaiting {}
 }
