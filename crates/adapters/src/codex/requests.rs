@@ -203,7 +203,7 @@ mod tests {
             "environmentId": null, "reason": "to fetch", "permissions": permissions });
         let params = serde_json::value::to_raw_value(&request).unwrap();
         let request = parse("item/permissions/requestApproval", &params, &ItemTracker::default()).unwrap();
-        let HostRequest::Tool { turn, item, approval } = request else { panic!("{ask:?}") };
+        let HostRequest::Tool { turn, item, approval } = request else { panic!("{request:?}") };
         assert_eq!((turn.as_str(), item.id.as_str(), item.title.as_deref()), ("u", "i", Some("to fetch")));
         assert_eq!(item.input, json!({ "permissions": permissions, "cwd": "/w", "reason": "to fetch" }));
         let granted = json!({ "permissions": { "network": { "enabled": true } }, "scope": "turn" });
