@@ -264,6 +264,10 @@ export interface Methods {
   "permission/pending": { params: PendingParams; result: PendingResult };
   /** How much is remembered and how much waits. */
   "permission/stats": { params: NoParams; result: PermissionStats };
+  /** Lists the answers that are remembered, the oldest first. */
+  "rule/list": { params: NoParams; result: RuleListResult };
+  /** Removes a remembered answer, so that calls like it are asked about again; one that denies needs the scope admin. */
+  "rule/remove": { params: RuleRemoveParams; result: Success };
   /** Follows the log from a cursor, in the form of the cdev protocol or as it is. */
   "events/subscribe": { params: SubscribeParams; result: EventsSubscribeResult };
   /** Follows the log no more. */
@@ -2524,6 +2528,18 @@ export type LineChange =
   /** It goes. */
   | "removed";
 
+/** An answer that is remembered. */
+export interface ListedRule {
+  /** Under which it is removed. */
+  rule_id: string;
+  /** The calls that it covers, for people. */
+  covers: string;
+  /** When the answer was given. */
+  made_at: Timestamp;
+  /** The answer itself: where it counts, what it says and who gave it. */
+  rule: RememberedRule;
+}
+
 /** A page of a session's events. */
 export interface LogReadParams {
   /** Which session. */
@@ -2778,6 +2794,8 @@ export type NormalizedEvent = {
   | { type: "git.branch.changed"; payload: GitBranchChangedPayload }
   /** `pairing.locked` */
   | { type: "pairing.locked"; payload: PairingLockedPayload }
+  /** `rule.removed` */
+  | { type: "rule.removed"; payload: RuleRemovedPayload }
 );
 
 /** How much a notice matters. */
@@ -3250,6 +3268,8 @@ export interface RememberedRule {
   session_id?: SessionId;
   /** The workspace's root, for an answer that counts for one. */
   workspace?: string;
+  /** Who gave the answer; absent in records of older versions. */
+  by?: Answerer;
 }
 
 /** A file of the index. */
@@ -3392,6 +3412,28 @@ export type ResumeModel =
   | "reconstruct"
   /** Not at all. */
   | "none";
+
+/** The answers that are remembered, the oldest first. */
+export interface RuleListResult {
+  /** Those that still count. */
+  rules: ListedRule[];
+}
+
+/** A remembered answer to remove. */
+export interface RuleRemoveParams {
+  /** The id under which it is listed. */
+  rule_id: string;
+}
+
+/** `rule.removed`: a remembered answer counts no longer, so calls like it are asked about again. */
+export interface RuleRemovedPayload {
+  /** The id under which it was listed. */
+  rule_id: string;
+  /** The answer that is gone. */
+  rule: RememberedRule;
+  /** Who removed it. */
+  removed_by: Answerer;
+}
 
 /** Whether a prompt begins a session or goes on with one. */
 export type RunMode =
@@ -4870,8 +4912,10 @@ export interface ToolSandboxSummary {
 
 /** What calls touch that are alike. */
 export type Touches =
-  /** A program with exactly these arguments; a last word `*` stands for any further ones. */
+  /** A program with exactly these arguments; a last word `*` stands for any further ones. Variables that are set for it come first, as `NAME=value`. */
   | { command: string[] }
+  /** Each of these commands, alone or in one line. */
+  | { commands: string[][] }
   /** Files, as a glob seen from the workspace's root. */
   | { file: string }
   /** A host, or `*.domain` for every host below a domain. */

@@ -24,7 +24,7 @@ pub enum ApprovalScope {
 }
 
 /// Who answered, and from where.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Answerer {
     /// The client.
     #[serde(default, skip_serializing_if = "Option::is_none")]

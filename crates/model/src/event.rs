@@ -124,6 +124,7 @@ event_table! {
     GitOperationCompleted(GitOperationCompletedPayload) = "git.operation.completed",
     GitBranchChanged(GitBranchChangedPayload) = "git.branch.changed",
     PairingLocked(PairingLockedPayload) = "pairing.locked",
+    RuleRemoved(RuleRemovedPayload) = "rule.removed",
 }
 
 /// Lets the schema accept what [`EventBody::Other`] accepts, so that a client's validator does not refuse a newer event.

@@ -9,6 +9,7 @@ use roost_model::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
 use crate::class::{Call, Classified, ToolClass, classify};
 use crate::control_files::{self, ControlFiles};
 use crate::entry::PolicyQuery;
+use crate::line_parts;
 use crate::remembered::{Memory, Remembered, offers};
 use crate::rules::RuleSet;
 use crate::subject::Subject;
@@ -98,7 +99,7 @@ impl Context<'_> {
     }
 
     /// Whether git, started in this folder, uses the workspace's own repository.
-    fn owns_repository(&self, folder: &str) -> bool {
+    pub(crate) fn owns_repository(&self, folder: &str) -> bool {
         let mut found = self.resolved(folder).peekable();
         found.peek().is_some() && found.all(|path| path.in_own_repository)
     }
@@ -126,13 +127,14 @@ pub fn evaluate(call: &Call<'_>, context: &Context<'_>) -> Evaluation {
     {
         classified.classes.add(ToolClass::Write);
     }
-    let (result, rule) = decide(&PolicyQuery { call, classified: &classified, context });
+    let query = PolicyQuery { call, classified: &classified, context };
+    let (result, rule) = decide(&query);
     let asks = result == PolicyResult::Ask;
     let mut words = vec![word(result, rule)];
     if asks && context.approver == Approver::Nobody {
         words.push(word(PolicyResult::Deny, NO_APPROVER.to_owned()));
     }
-    let remember = if asks { offers(call, &classified, context) } else { Vec::new() };
+    let remember = if asks { offers(&query) } else { Vec::new() };
     Evaluation { words, classified, remember }
 }
 
@@ -153,7 +155,7 @@ fn decide(query: &PolicyQuery<'_>) -> (PolicyResult, String) {
         return (PolicyResult::Deny, "permission_mode:plan".to_owned());
     }
     let allowed = context.rules.allow.allows(query).or_else(|| context.memory.allow.allows(query));
-    if let Some(entry) = allowed {
+    if let Some(entry) = allowed.or_else(|| line_parts::allows(query)) {
         return (PolicyResult::Allow, entry.label.clone());
     }
     match (mode, class) {

@@ -1,6 +1,7 @@
 //! Answering what agents ask.
 
 use roost_model::approval::{ApprovalScope, Pending};
+use roost_model::pattern::RememberedRule;
 use roost_model::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -93,5 +94,36 @@ wire! {
         total_patterns: u64,
         /// What waits.
         pending_requests: u64,
+    }
+}
+
+wire! {
+    /// An answer that is remembered.
+    ListedRule {
+        /// Under which it is removed.
+        rule_id: String,
+        /// The calls that it covers, for people.
+        covers: String,
+        /// When the answer was given.
+        made_at: Timestamp,
+        /// The answer itself: where it counts, what it says and who gave it.
+        rule: RememberedRule,
+    }
+}
+
+wire! {
+    /// The answers that are remembered, the oldest first.
+    RuleListResult {
+        /// Those that still count.
+        rules: Vec<ListedRule>,
+    }
+}
+
+params! {
+    /// A remembered answer to remove.
+    RuleRemoveParams {
+        /// The id under which it is listed.
+        rule_id: String,
+        ;
     }
 }

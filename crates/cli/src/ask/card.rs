@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path};
 
+use roost_model::pattern::{CallPattern, Touches};
 use roost_model::payload::{ApprovalRequestedPayload, QuestionField, ToolKind};
 use roost_rpc::call::{Call, other_title};
 use serde_json::{Map, Value};
@@ -50,10 +51,18 @@ pub(crate) fn card(style: Style, asked: &ApprovalRequestedPayload, cwd: &Path, e
     let name = style.bold(one_line(&asked.name));
     let mut text = format!("{} {name}{}\n{body}", style.yellow("?"), style.dim(rule + &title));
     if let Some(offer) = &asked.offer {
-        let covers = format!("s and w would also cover {}", one_line(&offer.to_string()));
+        let covers = format!("s and w would also cover {}", one_line(&covered(offer)));
         text.push_str(&format!("  {}\n", style.dim(covers)));
     }
     Card { text, cut }
+}
+
+/// What an answer for longer than once covers, for people.
+pub(super) fn covered(offer: &CallPattern) -> String {
+    match offer.touches {
+        Some(Touches::Command(_) | Touches::Commands(_)) => format!("{offer}, in every folder of this workspace"),
+        _ => offer.to_string(),
+    }
 }
 
 /// The agent's own title of the call, if it says more than the call itself.

@@ -69,3 +69,15 @@ payload! {
         remembered: Option<RememberedRule>,
     }
 }
+
+payload! {
+    /// `rule.removed`: a remembered answer counts no longer, so calls like it are asked about again.
+    RuleRemovedPayload {
+        /// The id under which it was listed.
+        rule_id: String,
+        /// The answer that is gone.
+        rule: RememberedRule,
+        /// Who removed it.
+        removed_by: Answerer,
+    }
+}

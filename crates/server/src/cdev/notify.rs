@@ -127,6 +127,7 @@ pub fn project(event: &NormalizedEvent, about: &About<'_>) -> Vec<Notification> 
         | Body::DevicePaired(_)
         | Body::DeviceRevoked(_)
         | Body::PairingLocked(_)
+        | Body::RuleRemoved(_)
         | Body::ModelInput(_)
         | Body::RuntimeRequestStarted(_)
         | Body::RuntimeRequestCompleted(_)
