@@ -29,14 +29,14 @@ pub(crate) fn run(root: &Path, args: &[&str]) -> Result {
     step::run(
         "build roost",
         Command::new("cargo")
-            .args(["build", "--release", "--locked", "-p", "roost", "-p", "roost-bench"])
+            .args(["build", "--profile", "dist", "--locked", "-p", "roost", "-p", "roost-bench"])
             .current_dir(root)
             .env("CARGO_TARGET_DIR", cache.target()),
     )?;
 
-    let release = cache.target().join("release");
-    let mut bench = Command::new(release.join("roost-bench"));
-    bench.args(args).env("ROOST_BIN", release.join("roost")).env("ROOST_BENCH_DURABLE", durable);
+    let dist = cache.target().join("dist");
+    let mut bench = Command::new(dist.join("roost-bench"));
+    bench.args(args).env("ROOST_BIN", dist.join("roost")).env("ROOST_BENCH_DURABLE", durable);
     if let Some(binary) = sandbox_agent {
         bench.env("ROOST_BENCH_SANDBOX_AGENT", binary);
     }

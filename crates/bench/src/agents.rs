@@ -1,6 +1,6 @@
 //! `agents`: what Roost adds to the real agents, beside the bare CLI in the same run.
 //!
-//! Both sides ask the same scripted model on loopback, from homes of their own. The daemon is the release build of
+//! Both sides ask the same scripted model on loopback, from homes of their own. The daemon is the `dist` build of
 //! `roost serve`; a client of it is a WebSocket on the same machine, as in `door`. The CLIs are the pinned ones.
 
 mod bare;

@@ -1,6 +1,6 @@
 //! `door`: what clients get from the daemon itself, over TCP and with a token, on the same two cores as they.
 //!
-//! The daemon is the release build of `roost serve` in a home of its own. How long an event takes to be delivered is
+//! The daemon is the `dist` build of `roost serve` in a home of its own. How long an event takes to be delivered is
 //! measured from the agent to the watcher: the demo agent's `drip` tells in each piece when it was sent, by the
 //! machine's monotonic clock. So the way through holder, adapter, engine and log is part of it.
 

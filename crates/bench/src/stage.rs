@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::Outcome;
 
-/// The release build of Roost that is measured.
+/// The `dist` build of Roost that is measured.
 pub(crate) fn roost() -> Outcome<PathBuf> {
     from_env("ROOST_BIN")
 }

@@ -1,6 +1,6 @@
 //! `workspace`: files, search and git of a workspace, beside the tools that people use at a terminal.
 //!
-//! Everything of ours is asked over an open WebSocket of the release build of `roost serve`, on the same two cores as
+//! Everything of ours is asked over an open WebSocket of the `dist` build of `roost serve`, on the same two cores as
 //! the client; a tool is a process whose whole output is read. Both are measured in turns on the same tree.
 
 mod contents;

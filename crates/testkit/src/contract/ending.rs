@@ -80,7 +80,7 @@ pub async fn a_runtime_that_is_killed_fails_its_task_and_the_session_goes_on(sta
 
 /// 14. With nobody there every prompt comes to an end: what asks is told no, and nobody reads a terminal.
 pub async fn nothing_ever_waits_for_a_terminal(stage: &mut Stage) -> Conformance {
-    let session = stage.session(Mode::Ask).await;
+    let session = stage.conversation().await;
     let prompts = [stage.script.write.clone().map(|write| write.prompt), stage.script.question];
     for prompt in prompts.into_iter().flatten() {
         let events = stage.run(&session, prompt).await;

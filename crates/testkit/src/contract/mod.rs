@@ -1,8 +1,11 @@
-//! The contract that every adapter must pass: twenty-one assertions, each a test of its own, made by one line per adapter:
+//! The contract that every adapter must pass: twenty-one assertions, made by one line per adapter:
 //!
 //! ```text
 //! testkit::contract!(demo, make_demo);
 //! ```
+//!
+//! Those that look at no more than a task share one conversation and are one test: starting a runtime takes most of the
+//! time. Each of the others, which starts, stops or kills runtimes, is a test of its own.
 //!
 //! The suite drives the adapter through a real engine on a real log and looks at what anybody could see: events, files,
 //! processes. What it expects follows from the capabilities that the adapter declares. A capability that is claimed and
@@ -17,9 +20,12 @@ mod resuming;
 mod stage;
 mod tools;
 
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
 use roost_engine::adapter::{McpServer, RuntimeAdapter};
 
 pub use ending::*;
@@ -107,6 +113,32 @@ pub enum Conformance {
     NotClaimed(&'static str),
 }
 
+/// One assertion of a conversation: its number, its name, and what it does.
+pub type Assertion = (usize, &'static str, for<'a> fn(&'a mut Stage) -> LocalBoxFuture<'a, Conformance>);
+
+/// Makes these assertions one after the other in one conversation and writes the cell of each.
+/// [`contract!`](crate::contract!) expands to this.
+///
+/// # Panics
+/// When one of them failed; the others are made all the same.
+pub fn converse(adapter: &str, make: impl Fn(PathBuf) -> Subject + 'static, assertions: &[Assertion]) {
+    let found = check(make, async |stage: &mut Stage| {
+        let mut failed = Vec::new();
+        for &(number, name, assertion) in assertions {
+            let report = Report::open(adapter, number, name);
+            let found = AssertUnwindSafe(assertion(stage)).catch_unwind().await;
+            stage.clear(found.is_err()).await;
+            match found {
+                Ok(found) => report.close(&found),
+                Err(_) => failed.push(name),
+            }
+        }
+        assert!(failed.is_empty(), "these failed, as said above: {failed:?}");
+        Conformance::Holds
+    });
+    assert_eq!(found, Conformance::Holds);
+}
+
 /// Runs one test of the contract and writes its cell of the table. [`contract!`](crate::contract!) expands to this.
 pub fn run(
     adapter: &str,
@@ -151,31 +183,44 @@ fn not_claimed(capability: &'static str, claimed: bool) -> Conformance {
 macro_rules! contract {
     ($adapter:ident, $make:ident) => {
         $crate::contract! { @tests $adapter, $make,
-            1 the_capabilities_are_complete_and_agree_with_each_other,
+            one_conversation {
+                1 the_capabilities_are_complete_and_agree_with_each_other,
+                3 a_task_begins_with_its_start_and_ends_with_its_one_end,
+                4 the_input_is_kept_before_there_is_any_output,
+                5 pieces_of_text_add_up_to_the_finished_text,
+                6 a_tool_call_carries_its_full_identity,
+                7 an_allowed_call_is_asked_decided_run_and_told_in_order,
+                8 a_refused_call_leaves_no_trace_and_the_agent_hears_why,
+                9 two_calls_that_wait_at_once_both_finish,
+                10 a_forbidden_tool_never_runs,
+                14 nothing_ever_waits_for_a_terminal,
+                15 a_big_result_is_kept_apart,
+                17 a_second_task_goes_on_in_the_same_session,
+                20 an_unknown_message_is_kept_as_it_came,
+            }
             2 the_login_is_told_without_waiting_and_without_secrets,
-            3 a_task_begins_with_its_start_and_ends_with_its_one_end,
-            4 the_input_is_kept_before_there_is_any_output,
-            5 pieces_of_text_add_up_to_the_finished_text,
-            6 a_tool_call_carries_its_full_identity,
-            7 an_allowed_call_is_asked_decided_run_and_told_in_order,
-            8 a_refused_call_leaves_no_trace_and_the_agent_hears_why,
-            9 two_calls_that_wait_at_once_both_finish,
-            10 a_forbidden_tool_never_runs,
             11 a_stop_ends_the_task_and_leaves_nothing_running,
             12 a_stop_before_the_runtime_is_there_does_not_hang,
             13 a_runtime_that_is_killed_fails_its_task_and_the_session_goes_on,
-            14 nothing_ever_waits_for_a_terminal,
-            15 a_big_result_is_kept_apart,
             16 the_same_conversation_twice_is_the_same_story,
-            17 a_second_task_goes_on_in_the_same_session,
             18 a_session_goes_on_in_a_new_process_and_runs_no_tool_again,
             19 a_tool_server_is_reached_over_every_transport_that_is_claimed,
-            20 an_unknown_message_is_kept_as_it_came,
             21 a_decision_is_about_exactly_one_input,
         }
     };
-    (@tests $adapter:ident, $make:ident, $($number:literal $test:ident,)*) => {
+    (@tests $adapter:ident, $make:ident,
+        $conversation:ident { $($shared_number:literal $shared:ident,)* }
+        $($number:literal $test:ident,)*
+    ) => {
         mod $adapter {
+            #[test]
+            fn $conversation() {
+                let assertions: &[$crate::contract::Assertion] = &[
+                    $(($shared_number, stringify!($shared), |stage| Box::pin($crate::contract::$shared(stage))),)*
+                ];
+                $crate::contract::converse(stringify!($adapter), super::$make, assertions);
+            }
+
             $(#[test]
             fn $test() {
                 let (adapter, name) = (stringify!($adapter), stringify!($test));

@@ -55,7 +55,7 @@ pub async fn the_login_is_told_without_waiting_and_without_secrets(stage: &mut S
 
 /// 3. `task.started` first, one terminal event last, `seq` without a gap; and usage is reported exactly if claimed.
 pub async fn a_task_begins_with_its_start_and_ends_with_its_one_end(stage: &mut Stage) -> Conformance {
-    let session = stage.session(Mode::Ask).await;
+    let session = stage.conversation().await;
     let events = stage.run(&session, stage.script.say).await;
     assert!(matches!(events.first().unwrap().body, EventBody::TaskStarted(_)), "{:?}", names(&events));
     assert!(matches!(events.last().unwrap().body, EventBody::TaskCompleted(_)), "{:?}", names(&events));
@@ -73,7 +73,7 @@ pub async fn a_task_begins_with_its_start_and_ends_with_its_one_end(stage: &mut 
 
 /// 4. `model.input` before any output, with bytes that hash to its hash and what the runtime reads by itself.
 pub async fn the_input_is_kept_before_there_is_any_output(stage: &mut Stage) -> Conformance {
-    let session = stage.session(Mode::Ask).await;
+    let session = stage.conversation().await;
     let prompt = format!("{} {WORD}", stage.script.say);
     let events = stage.run(&session, &prompt).await;
     let first = |prefix: &str| events.iter().position(|event| event.body.name().starts_with(prefix));
@@ -98,7 +98,7 @@ pub async fn the_input_is_kept_before_there_is_any_output(stage: &mut Stage) -> 
 
 /// 5. Pieces of one block under one id, which add up to the finished text; nothing of the user's in it.
 pub async fn pieces_of_text_add_up_to_the_finished_text(stage: &mut Stage) -> Conformance {
-    let session = stage.session(Mode::Ask).await;
+    let session = stage.conversation().await;
     let events = stage.run(&session, &format!("{} {WORD}", stage.script.say)).await;
     let pieces: Vec<_> = events
         .iter()
@@ -181,7 +181,7 @@ fn remove_volatile(value: &mut Value) {
 
 /// 17. A second task in the same session works, with the same runtime, and goes on with the same sequence.
 pub async fn a_second_task_goes_on_in_the_same_session(stage: &mut Stage) -> Conformance {
-    let session = stage.session(Mode::Ask).await;
+    let session = stage.conversation().await;
     let first = stage.run(&session, stage.script.say).await;
     let process = stage.runtime_process().await;
     let second = stage.run(&session, stage.script.say).await;
@@ -204,7 +204,7 @@ pub(super) async fn native_ids(stage: &Stage, session: &SessionId) -> Vec<String
 /// 20. A native message that nobody has heard of is kept as it came and counted, and the task goes on.
 pub async fn an_unknown_message_is_kept_as_it_came(stage: &mut Stage) -> Conformance {
     let Some(prompt) = stage.script.unknown_message else { return Conformance::NotClaimed("unknown messages") };
-    let session = stage.session(Mode::Ask).await;
+    let session = stage.conversation().await;
     let task = stage.begin(&session, prompt, Approver::Nobody).await;
     let end = stage.host().wait_for_end(&session, &task).await;
     assert!(matches!(end.body, EventBody::TaskCompleted(_)), "{end:?}");

@@ -78,8 +78,13 @@ pub async fn a_tool_server_is_reached_over_every_transport_that_is_claimed(stage
     for claimed in claims.mcp_transports.into_iter().flatten() {
         let server = used.servers.iter().find(|server| transport(server) == claimed);
         let server = server.unwrap_or_else(|| panic!("{claimed:?} is claimed, but no server can be reached over it"));
-        stage.host().home.offer(server);
-        let session = stage.session(Mode::Ask).await;
+        // The conversation that told the capabilities was opened with the first server.
+        let session = if server == &used.servers[0] {
+            stage.conversation().await
+        } else {
+            stage.host().home.offer(server);
+            stage.session(Mode::Ask).await
+        };
         let events = stage.run_allowing(&session, used.prompt).await;
         assert_claim(&format!("mcpTransports {claimed:?}"), true, text(&events).contains(used.proof));
     }

@@ -21,6 +21,7 @@ use roost_model::registry::RuntimeStatus;
 use roost_model::runtime::{RuntimeCapabilities, RuntimeEnv};
 use roost_process::{Environment, Isolation, Process, records};
 use tempfile::TempDir;
+use tokio::sync::OnceCell;
 
 use super::lying::{Lie, LyingAdapter};
 use super::{Script, Subject};
@@ -38,6 +39,8 @@ pub struct Stage {
     host: Option<Harness<StageHome>>,
     pub(super) adapter: Arc<dyn RuntimeAdapter>,
     pub(super) script: Script,
+    /// The session of [`conversation`](Stage::conversation), once it is open.
+    conversation: OnceCell<SessionId>,
 }
 
 /// The folders of a stage and how its daemons are made. It outlives the engines.
@@ -109,7 +112,7 @@ impl Stage {
             std::fs::create_dir(folder).unwrap();
         }
         let (Subject { adapter, script }, engine, log) = home.start().await;
-        Self { host: Some(Harness { engine, log, home }), adapter, script }
+        Self { host: Some(Harness { engine, log, home }), adapter, script, conversation: OnceCell::new() }
     }
 
     pub(super) fn host(&self) -> &Harness<StageHome> {
@@ -132,6 +135,7 @@ impl Stage {
         let home = self.host.take().expect("an engine runs").stop().await;
         let (Subject { adapter, .. }, engine, log) = home.start().await;
         self.adapter = adapter;
+        self.conversation = OnceCell::new();
         self.host = Some(Harness { engine, log, home });
     }
 
@@ -144,9 +148,26 @@ impl Stage {
 
     /// The capabilities after a first task: some runtimes tell theirs only when they start.
     pub(super) async fn capabilities(&self) -> RuntimeCapabilities {
-        let session = self.session(Mode::Ask).await;
+        let session = self.conversation().await;
         self.run(&session, self.script.say).await;
         self.adapter.capabilities()
+    }
+
+    /// A session that tests may share, because they look at no more than the tasks that they start in it. Starting a
+    /// runtime takes most of a test's time.
+    pub(super) async fn conversation(&self) -> SessionId {
+        self.conversation.get_or_init(|| self.session(Mode::Ask)).await.clone()
+    }
+
+    /// Makes way for the next test of a conversation: removes the files that this one left, and ends the conversation
+    /// if it failed.
+    pub(super) async fn clear(&mut self, failed: bool) {
+        for file in self.files() {
+            std::fs::remove_file(self.host().home.work().join(file)).unwrap();
+        }
+        if failed && let Some(session) = self.conversation.take() {
+            soon("a close", self.host().engine.close(session.as_str(), "the test failed")).await.unwrap();
+        }
     }
 
     pub(super) async fn session(&self, mode: Mode) -> SessionId {

@@ -19,6 +19,7 @@ use tokio::time::timeout;
 use super::lying::{HARMFUL, HARMLESS, Lie};
 use super::stage::{Stage, names, text};
 use super::{Conformance, assert_claim, not_claimed};
+use crate::soon;
 
 /// Bytes above which a result becomes an artifact.
 const INLINE: usize = 8 * 1024;
@@ -31,7 +32,7 @@ const MOMENT: Duration = Duration::from_secs(2);
 /// 6. A request carries its whole identity; a call that is tried again keeps its id and counts its attempts.
 pub async fn a_tool_call_carries_its_full_identity(stage: &mut Stage) -> Conformance {
     let Some(write) = stage.script.write.clone() else { return no_tools(stage).await };
-    let session = stage.session(Mode::Ask).await;
+    let session = stage.conversation().await;
     let call = requests(&stage.run_allowing(&session, write.prompt).await).remove(0);
     assert_eq!(call.identity.attempt, 1);
     assert!(call.identity.runtime_tool_call_id.is_some_and(|id| !id.is_empty()));
@@ -49,7 +50,7 @@ pub async fn a_tool_call_carries_its_full_identity(stage: &mut Stage) -> Conform
 /// 7. Asked, decided, run, completed, in this order; the agent goes on with the result.
 pub async fn an_allowed_call_is_asked_decided_run_and_told_in_order(stage: &mut Stage) -> Conformance {
     let Some(write) = stage.script.write.clone() else { return no_tools(stage).await };
-    let session = stage.session(Mode::Ask).await;
+    let session = stage.conversation().await;
     let events = stage.run_allowing(&session, write.prompt).await;
     let steps: Vec<_> = names(&events).into_iter().filter(|name| is_step(name)).collect();
     let expected = [
@@ -80,7 +81,7 @@ pub async fn an_allowed_call_is_asked_decided_run_and_told_in_order(stage: &mut 
 pub async fn a_refused_call_leaves_no_trace_and_the_agent_hears_why(stage: &mut Stage) -> Conformance {
     const REASON: &str = "the moon is in the wrong house";
     let Some(write) = stage.script.write.clone() else { return no_tools(stage).await };
-    let session = stage.session(Mode::Ask).await;
+    let session = stage.conversation().await;
     let refusal = Decision::Deny { scope: ApprovalScope::Once, reason: Some(REASON.into()) };
     let events = stage.run_answering(&session, write.prompt, refusal).await;
     assert_eq!(stage.files(), [""; 0]);
@@ -106,11 +107,12 @@ pub async fn a_refused_call_leaves_no_trace_and_the_agent_hears_why(stage: &mut 
 pub async fn two_calls_that_wait_at_once_both_finish(stage: &mut Stage) -> Conformance {
     let claimed = stage.capabilities().await.supports_parallel_tool_calls;
     let Some(prompt) = stage.script.two_calls else { return not_claimed("supportsParallelToolCalls", claimed) };
-    let session = stage.session(Mode::Ask).await;
+    let session = stage.conversation().await;
     let task = stage.begin(&session, prompt, Approver::Present).await;
     let asked = std::cell::Cell::new(0);
     let second = |event: &NormalizedEvent| {
-        asked.set(asked.get() + u32::from(matches!(event.body, EventBody::ApprovalRequested(_))));
+        let asks = matches!(event.body, EventBody::ApprovalRequested(_)) && event.trace.task_id.as_ref() == Some(&task);
+        asked.set(asked.get() + u32::from(asks));
         asked.get() == 2
     };
     let both = stage.host().wait_until(&session, "two calls wait at once (supportsParallelToolCalls)", second);
@@ -119,6 +121,7 @@ pub async fn two_calls_that_wait_at_once_both_finish(stage: &mut Stage) -> Confo
     let seen = timeout(patience, both).await.is_ok();
     assert_claim("supportsParallelToolCalls", claimed, seen);
     if !seen {
+        soon("a stop", stage.host().engine.stop(session.as_str(), "only one call waits")).await.unwrap();
         return Conformance::NotClaimed("supportsParallelToolCalls");
     }
     let waiting = stage.host().log.pending(Some(&session)).await.unwrap();
@@ -140,7 +143,7 @@ pub async fn two_calls_that_wait_at_once_both_finish(stage: &mut Stage) -> Confo
 /// 10. What nobody may allow does not happen, as the disk shows; a tool that runs unasked is said to.
 pub async fn a_forbidden_tool_never_runs(stage: &mut Stage) -> Conformance {
     let Some(write) = stage.script.write.clone() else { return no_tools(stage).await };
-    let session = stage.session(Mode::Ask).await;
+    let session = stage.conversation().await;
     let events = stage.run(&session, write.prompt).await;
     assert_eq!(stage.files(), [""; 0]);
     let last = events.iter().rev().find_map(|event| match &event.body {
@@ -162,7 +165,7 @@ pub async fn a_forbidden_tool_never_runs(stage: &mut Stage) -> Conformance {
 /// 15. A big result is a reference and a beginning, and no event is big.
 pub async fn a_big_result_is_kept_apart(stage: &mut Stage) -> Conformance {
     let Some(prompt) = stage.script.big_result else { return no_tools(stage).await };
-    let session = stage.session(Mode::Ask).await;
+    let session = stage.conversation().await;
     let events = stage.run_allowing(&session, prompt).await;
     let done = completions(&events).remove(0);
     let kept = done.result_ref.expect("a reference to the big result");
