@@ -90,6 +90,26 @@ test("pairing with a daemon that is away is an error that names the reason", { t
   await assert.rejects(pair(`http://${await nobody()}`, "164194"), /ECONNREFUSED/);
 });
 
+test("a device that must be approved asks again until it is", { timeout }, async (test) => {
+  test.mock.timers.enable({ apis: ["setTimeout"] });
+  const tokens = { access_token: "a", device_id: "d" };
+  const answers = [[202, { status: "pending_approval" }], [202, { status: "pending_approval" }], [200, tokens]];
+  const server = createServer((_, response) => {
+    const [status, body] = answers.shift();
+    response.writeHead(status).end(JSON.stringify(body));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  test.after(() => server.close());
+  const pairing = pair(`http://127.0.0.1:${server.address().port}`, "cdev_p_EXAMPLE");
+  let isPaired = false;
+  void pairing.finally(() => (isPaired = true));
+  while (!isPaired) {
+    await new Promise(setImmediate);
+    test.mock.timers.tick(2_000);
+  }
+  assert.deepEqual(await pairing, tokens);
+});
+
 test("a refresh token that is refused is a refused token", { timeout }, async (test) => {
   const { address, asked } = await refusing(test, 401, JSON.stringify({ error: "pair again" }));
   const old = { access_token: "a", access_token_expires_at: "2000-01-01T00:00:00.000Z", refresh_token: "r" };
