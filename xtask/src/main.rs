@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 const HELP: &str = "\
 cargo xtask test [--full]              format, lints, tidy, clients, conformance, all tests; --full adds what takes long
-cargo xtask typescript                 the TypeScript client alone: compiled and tested
+cargo xtask typescript                 the TypeScript client alone: built and tested, with the daemon if it is built
 cargo xtask conformance                a client that is not ours walks through a daemon with real agents
 cargo xtask tidy                       the rules of the house that no compiler checks
 cargo xtask fixtures [--print-path]    installs the pinned agents that tests run (the path is for PATH)
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         }
         ["test"] => test::run(&root, test::Extent::Usual),
         ["test", "--full"] => test::run(&root, test::Extent::Full),
-        ["typescript"] => cache::Cache::from_env(&root).and_then(|cache| typescript::test(&root, &cache)),
+        ["typescript"] => typescript::run(&root),
         ["conformance"] => conformance::run(&root),
         ["tidy"] => tidy::run(&root),
         ["fixtures", wanted @ ..] => fixtures::run(&root, wanted),

@@ -34,6 +34,7 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
     step::run("build without schemas", cargo().args(["check", "-p", "roost-rpc", "--locked"]))?;
     step::run("doc tests", cargo().args(["test", "--workspace", "--doc", "--locked"]))?;
     step::run_with("fixtures", "cargo xtask fixtures", || fixtures::install(&cache).map(drop))?;
+    typescript::test_with_daemon(&cache)?;
     conformance::walk(root, &cache, "debug")?;
     // The tests last: a run closes with their count.
     let mut nextest = lint.apply(in_workspace(nextest(&cache)?, root, &cache));

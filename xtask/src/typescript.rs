@@ -1,43 +1,73 @@
-//! The TypeScript client: compiled with a pinned compiler, then tried against a daemon of a few lines.
+//! The TypeScript client: built and tested in a copy outside the checkout, from where it also is packed and installed as
+//! its users do.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::cache::Cache;
-use crate::{Result, npm, step};
+use crate::{Result, fixtures, npm, step};
 
-const VERSION: &str = "7.0.2";
 const PROJECT: &str = "clients/ts";
+/// What is copied of it; everything else there is made from these.
+const SOURCES: [&str; 6] = ["README.md", "package.json", "package-lock.json", "tsconfig.json", "src", "test"];
 
-/// Compiles the client with its type tests, and runs its tests.
-pub(crate) fn test(root: &Path, cache: &Cache) -> Result {
-    let out = cache.target().join("clients-ts");
-    let mut compile = Command::new(compiler(cache)?);
-    compile.args(["--project", PROJECT, "--noEmit", "false", "--outDir"]).arg(&out).current_dir(root);
-    step::run("typescript", &mut compile)?;
-    // Node takes the compiled files as modules only where a manifest says so.
-    fs::copy(root.join(PROJECT).join("package.json"), out.join("package.json"))
-        .map_err(|error| format!("cannot write into {}: {error}", out.display()))?;
-    let mut tests = Command::new("node");
-    tests
-        .args(["--test", "--test-reporter=spec", "clients/ts/test/"])
-        .env("CLIENT", out.join("src/client.js"))
-        .current_dir(root);
-    step::run("typescript tests", &mut tests)
+/// Carries out `cargo xtask typescript`. The tests that need a daemon run if there is one.
+pub(crate) fn run(root: &Path) -> Result {
+    let cache = Cache::from_env(root)?;
+    test(root, &cache)?;
+    if daemon(&cache).exists() {
+        test_with_daemon(&cache)
+    } else {
+        println!("left out: the tests with a daemon, because there is no {}", daemon(&cache).display());
+        Ok(())
+    }
 }
 
-/// The path of the TypeScript compiler, which is installed first if it does not start.
-fn compiler(cache: &Cache) -> Result<PathBuf> {
-    let name = format!("typescript-{VERSION}");
-    let compiler = cache.folder("tools").join(&name).join("node_modules/.bin/tsc");
-    let starts = || step::succeeds(Command::new(&compiler).arg("--version"));
-    if !starts() {
-        npm::install(cache, &name, &[&format!("typescript@{VERSION}")])?;
+/// Builds the client, checks its types and runs the tests that need no daemon.
+pub(crate) fn test(root: &Path, cache: &Cache) -> Result {
+    let project = copy(root, cache)?;
+    npm::install_locked(&project)?;
+    step::run("typescript", Command::new("npm").args(["run", "--silent", "build"]).current_dir(&project))?;
+    step::run("typescript tests", Command::new("npm").args(["run", "--silent", "test"]).current_dir(&project))
+}
+
+/// Runs all tests of the client that [`test`] has built, with the debug build of the daemon: in this machine's Node, which
+/// may be too old to have a WebSocket, and in the pinned one, which has one.
+pub(crate) fn test_with_daemon(cache: &Cache) -> Result {
+    let pinned = fixtures::install(cache)?.join("node");
+    for node in [Path::new("node"), &pinned] {
+        let mut tests = Command::new("sh");
+        tests.args(["-c", r#"exec "$0" --test --test-reporter=spec test/*.test.mjs"#]).arg(node);
+        tests.env("ROOST", daemon(cache)).current_dir(project(cache));
+        step::run("typescript tests with a daemon", &mut tests)?;
     }
-    if starts() {
-        Ok(compiler)
-    } else {
-        Err(format!("{} does not start; remove its folder and try again", compiler.display()))
+    Ok(())
+}
+
+fn daemon(cache: &Cache) -> PathBuf {
+    cache.target().join("debug/roost")
+}
+
+fn project(cache: &Cache) -> PathBuf {
+    cache.target().join("clients-ts")
+}
+
+/// Copies the sources into the target folder, in place of an earlier copy; what npm installed there stays.
+fn copy(root: &Path, cache: &Cache) -> Result<PathBuf> {
+    let project = project(cache);
+    let failed = |error| format!("cannot write into {}: {error}", project.display());
+    fs::create_dir_all(&project).map_err(failed)?;
+    for folder in ["src", "test", "dist"] {
+        match fs::remove_dir_all(project.join(folder)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+    }
+    let copied = Command::new("cp").arg("-R").args(SOURCES).arg(&project).current_dir(root.join(PROJECT)).status();
+    match copied.map_err(failed)?.success() {
+        true => Ok(project),
+        false => Err(format!("cannot copy {PROJECT} to {}", project.display())),
     }
 }

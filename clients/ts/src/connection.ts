@@ -1,41 +1,24 @@
 // One WebSocket: calls and their answers, events, and how it ended.
 
+import { ConnectionLost, NotConnected, RoostError, TokenRefused } from "./errors.js";
 import type { Methods } from "./protocol.js";
+import type { Socket } from "./websocket.js";
 
-/** The daemon says something every 30 s; after this long without a word the connection is taken as dead. */
-const SILENCE_MS = 75_000;
-/** WebSocket's word for "policy violation": the token is not, or no longer, good. */
-const REFUSED = 1008;
-
-/** A call that the daemon answered with an error. */
-export class RoostError extends Error {
-  override name = "RoostError";
-
-  constructor(
-    readonly code: number,
-    message: string,
-    /** `code` as a word, and what the error is about. */
-    readonly data: Record<string, unknown>,
-  ) {
-    super(message);
-  }
-}
-
-/** The connection ended; a call that waited for its answer may or may not have been carried out. */
-export class ConnectionLost extends Error {
-  override name = "ConnectionLost";
-
-  constructor(message: string, readonly refused = false) {
-    super(message);
-  }
-}
+/** After this long without a word from the daemon, in milliseconds, it is asked whether it is there. */
+const PROBE_MS = 20_000;
+/** After this long without a word, in milliseconds, the connection counts as dead. */
+const DEAD_MS = 30_000;
+/** How often the two are checked, in milliseconds. */
+const CHECK_MS = 5_000;
+/** WebSocket's code for "policy violation": the token has expired or was revoked. */
+const POLICY_VIOLATION = 1008;
 
 interface Waiting {
   resolve(result: never): void;
   reject(error: Error): void;
 }
 
-/** A message as it may come: an answer, a notification, or an old client's event. */
+/** A message as it may come: an answer, a notification, or an event in the form of older daemons. */
 interface Message {
   id?: number;
   result?: unknown;
@@ -50,41 +33,49 @@ interface Message {
 export type OnEvent = (name: string, params: Record<string, unknown>) => void;
 
 export class Connection {
+  /** Resolves when the socket is open; rejects if it ends before. */
+  readonly opened: Promise<void>;
   /** Resolves when the connection has ended. */
   readonly lost: Promise<ConnectionLost>;
-  readonly #socket: WebSocket;
+  readonly #socket: Socket;
   readonly #waiting = new Map<number, Waiting>();
   #resolveLost!: (why: ConnectionLost) => void;
   #ended: ConnectionLost | undefined;
   #lastId = 0;
   #heardAt = Date.now();
 
-  private constructor(socket: WebSocket, onEvent: OnEvent) {
+  constructor(socket: Socket, onEvent: OnEvent) {
     this.#socket = socket;
     this.lost = new Promise((resolve) => (this.#resolveLost = resolve));
-    const silence = setInterval(() => {
-      if (Date.now() - this.#heardAt > SILENCE_MS) this.close("nothing was heard for too long");
-    }, SILENCE_MS / 5);
-    void this.lost.then(() => clearInterval(silence));
-    socket.onclose = ({ code, reason }) =>
-      this.#end(new ConnectionLost(reason || `the connection ended (${code})`, code === REFUSED));
-    socket.onmessage = ({ data }) => {
+    this.opened = new Promise((resolve, reject) => {
+      socket.onopen = () => resolve();
+      void this.lost.then(reject);
+    });
+    // Whoever waits for it sees the failure; nobody has to wait.
+    this.opened.catch(() => {});
+    const check = setInterval(() => this.#checkSilence(), CHECK_MS);
+    void this.lost.then(() => clearInterval(check));
+    // Always there: with `ws` an error that nobody listens for ends the process, and Node.js 22 reports a refused
+    // connection as an error that no close follows.
+    socket.onerror = (event: Event) => this.#end(new ConnectionLost(message(event) || "the connection failed"));
+    socket.onclose = ({ code, reason }: CloseEvent) => {
+      const why = reason || `the connection was closed with code ${code}`;
+      this.#end(code === POLICY_VIOLATION ? new TokenRefused(why) : new ConnectionLost(why));
+    };
+    socket.onmessage = ({ data }: MessageEvent) => {
       this.#heardAt = Date.now();
-      this.#receive(JSON.parse(data) as Message, onEvent);
+      let message: Message;
+      try {
+        message = JSON.parse(data);
+      } catch {
+        return this.close("the other side does not speak JSON; is it a Roost daemon?");
+      }
+      this.#receive(message, onEvent);
     };
   }
 
-  /** Waits until the socket is open. */
-  static open(socket: WebSocket, onEvent: OnEvent): Promise<Connection> {
-    const connection = new Connection(socket, onEvent);
-    return new Promise((resolve, reject) => {
-      socket.onopen = () => resolve(connection);
-      void connection.lost.then(reject);
-    });
-  }
-
   call<M extends keyof Methods>(method: M, params: Methods[M]["params"]): Promise<Methods[M]["result"]> {
-    if (this.#ended) return Promise.reject(this.#ended);
+    if (this.#ended) return Promise.reject(new NotConnected(this.#ended.message));
     const id = ++this.#lastId;
     this.#send({ jsonrpc: "2.0", id, method, params });
     return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
@@ -107,8 +98,15 @@ export class Connection {
     this.#resolveLost(this.#ended);
   }
 
+  /** A network that is gone closes nothing. The daemon sends a heartbeat every 30 s; asking finds out sooner. */
+  #checkSilence(): void {
+    const silent = Date.now() - this.#heardAt;
+    if (silent >= DEAD_MS) this.close(`nothing was heard from the daemon for ${DEAD_MS / 1000} s`);
+    else if (silent >= PROBE_MS) this.call("status/health", {}).catch(() => {});
+  }
+
   #send(message: unknown): void {
-    // What a closing socket would only drop or refuse; whoever waits is told when it has closed.
+    // A closing socket would only drop it; whoever waits is told when it has closed.
     if (this.#socket.readyState === 1) this.#socket.send(JSON.stringify(message));
   }
 
@@ -122,4 +120,9 @@ export class Connection {
     if (error) waiting.reject(new RoostError(error.code, error.message, error.data ?? {}));
     else waiting.resolve(result as never);
   }
+}
+
+/** Node.js and `ws` say in `message` what failed; a browser says nothing. */
+function message(event: Event): string {
+  return "message" in event ? String(event.message) : "";
 }

@@ -1,10 +1,12 @@
-// The compiled client against a daemon that is a few lines: what it sends, and what it does when the line is cut.
-// CLIENT is the address of the compiled client; `cargo xtask test` compiles it and says where.
+// The client against a daemon that is a few lines: what it sends, and what it does when the connection is cut.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { Client, ConnectionLost, ERRORS, RoostError } = await import(process.env.CLIENT);
+import { Client, ConnectionLost, ERRORS, NotConnected, RoostError } from "roost-client";
+
+/** Nobody listens there. */
+const URL = "ws://127.0.0.1:1/ws";
 
 /** A daemon that answers by method and keeps what it was sent; the next `down` connections fail. */
 class Daemon {
@@ -83,8 +85,7 @@ class Socket {
 async function connected(daemon, options = {}) {
   let tell = () => {};
   const { WebSocket } = daemon;
-  const url = "ws://127.0.0.1:8766/ws";
-  const client = new Client({ url, WebSocket, backoff: [0], onConnected: () => tell(), ...options });
+  const client = new Client({ url: URL, WebSocket, backoff: [0], onConnected: () => tell(), ...options });
   await client.connect();
   return { client, again: () => new Promise((resolve) => (tell = resolve)) };
 }
@@ -239,5 +240,137 @@ test("an old client's heartbeat is an event like others", async () => {
   client.on("heartbeat", (beat) => beats.push(beat));
   daemon.socket.say({ event: "heartbeat", timestamp: "t", payload: { sequence: 4 } });
   assert.deepEqual(beats, [{ sequence: 4, timestamp: "t" }]);
+  client.close();
+});
+
+test("what a handler throws or rejects is reported, and the other handlers and events go on", async () => {
+  const daemon = new Daemon();
+  const reported = [];
+  const { client } = await connected(daemon, { onError: ({ message }) => reported.push(message) });
+  const beats = [];
+  client.on("heartbeat", () => {
+    throw new Error("thrown");
+  });
+  client.on("heartbeat", async () => {
+    throw new Error("rejected");
+  });
+  client.on("heartbeat", ({ sequence }) => beats.push(sequence));
+  daemon.socket.say({ event: "heartbeat", payload: { sequence: 1 } });
+  daemon.socket.say({ event: "heartbeat", payload: { sequence: 2 } });
+  await new Promise(setImmediate);
+  assert.deepEqual(beats, [1, 2]);
+  assert.deepEqual(reported, ["thrown", "thrown", "rejected", "rejected"]);
+  client.close();
+});
+
+test("what is no JSON ends the connection, and the client tries again", async () => {
+  const daemon = new Daemon();
+  const lost = [];
+  const { client, again } = await connected(daemon, { onLost: ({ message }) => lost.push(message) });
+  daemon.socket.onmessage({ data: "<html>" });
+  await again();
+  assert.match(lost[0], /does not speak JSON/);
+  client.close();
+});
+
+test("a connection that falls silent is asked after 20 seconds and given up after 30", async ({ mock }) => {
+  mock.timers.enable({ apis: ["setInterval", "setTimeout", "Date"] });
+  const daemon = new Daemon();
+  const lost = [];
+  const { client } = await connected(daemon, { onLost: ({ message }) => lost.push(message) });
+  mock.timers.tick(15_000);
+  assert.deepEqual(daemon.sent("status/health"), []);
+  mock.timers.tick(5_000);
+  assert.deepEqual(daemon.sent("status/health"), [{}]);
+  mock.timers.tick(10_000);
+  await Promise.resolve();
+  assert.deepEqual(lost, ["nothing was heard from the daemon for 30 s"]);
+  client.close();
+});
+
+test("a connection on which something is heard stays", async ({ mock }) => {
+  mock.timers.enable({ apis: ["setInterval", "setTimeout", "Date"] });
+  const daemon = new Daemon();
+  const { client } = await connected(daemon, { onLost: () => assert.fail("it was given up") });
+  for (let beat = 0; beat < 10; beat++) {
+    mock.timers.tick(25_000);
+    daemon.socket.say({ event: "heartbeat", payload: {} });
+  }
+  client.close();
+});
+
+test("a daemon that accepts a connection and says nothing is an error after ten seconds", async ({ mock }) => {
+  mock.timers.enable({ apis: ["setInterval", "setTimeout", "Date"] });
+  const daemon = new Daemon({ initialize: undefined });
+  const connecting = new Client({ url: URL, WebSocket: daemon.WebSocket }).connect();
+  while (daemon.heard.length === 0) await Promise.resolve();
+  mock.timers.tick(10_000);
+  await assert.rejects(connecting, { name: "ConnectionLost", message: `${URL} did not answer within 10 s` });
+});
+
+test("a call that finds no connection in time fails with the reason, and was not sent", async () => {
+  const daemon = new Daemon();
+  const { client } = await connected(daemon, { backoff: [3600], patience: 0 });
+  daemon.socket.cut(1006);
+  await new Promise(setImmediate);
+  await assert.rejects(client.call("status/get"), (thrown) => {
+    assert.ok(thrown instanceof NotConnected);
+    assert.match(thrown.message, /within 0 s: the connection was closed with code 1006/);
+    return true;
+  });
+  client.close();
+});
+
+test("a call before `connect` says what to do", async () => {
+  const client = new Client({ url: URL, patience: 0 });
+  await assert.rejects(client.call("status/get"), /call `connect` first/);
+});
+
+test("a call fails at once where the connection could not be made", async () => {
+  const daemon = new Daemon();
+  daemon.down = 1;
+  const client = new Client({ url: URL, WebSocket: daemon.WebSocket, patience: 3600 });
+  await assert.rejects(client.connect(), NotConnected);
+  await assert.rejects(client.call("status/get"), NotConnected);
+});
+
+test("a client that is closed between two tries stops trying at once", async () => {
+  const daemon = new Daemon();
+  const waits = [];
+  const { client } = await connected(daemon, { backoff: [3600], onLost: () => waits.push(client.call("status/get")) });
+  daemon.socket.cut(1006);
+  await new Promise(setImmediate);
+  client.close();
+  await assert.rejects(waits[0], /the client was closed/);
+  assert.equal(daemon.sockets.length, 1);
+});
+
+test("a client that was closed connects again and follows what it followed", async () => {
+  const daemon = new Daemon();
+  const { client } = await connected(daemon);
+  await client.subscribe({ format: "normalized" });
+  client.close();
+  await client.connect();
+  assert.deepEqual(daemon.sent("events/subscribe")[1], { format: "normalized", after: "b1" });
+  client.close();
+});
+
+test("whoever connects twice has one connection", async () => {
+  const daemon = new Daemon();
+  const client = new Client({ url: URL, WebSocket: daemon.WebSocket });
+  await Promise.all([client.connect(), client.connect()]);
+  assert.equal(daemon.sockets.length, 1);
+  client.close();
+});
+
+test("a daemon that ends every connection at once is tried less and less often", async () => {
+  const daemon = new Daemon();
+  const waits = [];
+  const { client, again } = await connected(daemon, { backoff: [0, 0.001], onLost: (_, seconds) => waits.push(seconds) });
+  for (let cut = 0; cut < 3; cut++) {
+    daemon.socket.cut(1006);
+    await again();
+  }
+  assert.deepEqual(waits, [0, 0.001, 0.001]);
   client.close();
 });

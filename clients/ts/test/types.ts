@@ -1,6 +1,6 @@
 // Compiled and never run: what must be accepted, and what must be refused.
 
-import { Client, ERRORS, type NormalizedEvent, RoostError } from "../src/client.js";
+import { Client, ERRORS, type NormalizedEvent, RoostError } from "roost-client";
 
 const client = new Client({ url: "ws://127.0.0.1:8766/ws", token: () => "EXAMPLE-NOT-A-TOKEN" });
 
