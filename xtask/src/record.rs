@@ -20,7 +20,8 @@ pub(crate) fn run(root: &Path, args: &[&str]) -> Result {
     let cache = Cache::from_env(root)?;
     fixtures::install(&cache, set)?;
     let mut build = Command::new("cargo");
-    build.args(["build", "--locked", "-p", "roost", "-p", "testkit", "--bin", "roost", "--example", "record"]);
+    // The whole workspace, so that its crates have the features that the tests build them with.
+    build.args(["build", "--workspace", "--locked", "--bin", "roost", "--example", "record"]);
     build.current_dir(root).env("CARGO_TARGET_DIR", cache.target());
     step::run("build roost and the recorder", &mut build)?;
     let built = cache.target().join("debug");

@@ -1,6 +1,4 @@
-//! Takes out of a recording what belongs to this machine, and the vendor's own texts.
-
-use std::path::Path;
+//! Takes the vendor's own texts out of a recording.
 
 use serde_json::Value;
 
@@ -21,8 +19,8 @@ const SHIPPED: [&str; 9] = [
     "tools",
 ];
 
-/// The recording as it is kept; `dir` is the folder that held the agent's home and its working directory.
-pub(super) fn clean(recording: &str, dir: &Path) -> serde_json::Result<String> {
+/// The recording as it is kept.
+pub(super) fn clean(recording: &str) -> serde_json::Result<String> {
     let mut kept = String::new();
     for line in recording.lines() {
         let mut record: Value = serde_json::from_str(line)?;
@@ -32,7 +30,7 @@ pub(super) fn clean(recording: &str, dir: &Path) -> serde_json::Result<String> {
         kept.push_str(&record.to_string());
         kept.push('\n');
     }
-    Ok(without_machine(kept, dir))
+    Ok(kept)
 }
 
 /// The words before the JSON, if any, as they are, and the JSON without the vendor's texts.
@@ -62,17 +60,4 @@ fn shorten(value: &mut Value) {
         }
         _ => {}
     }
-}
-
-/// Replaces the temporary folder, also where a folder is named after a path, as Claude Code does with its projects.
-fn without_machine(text: String, dir: &Path) -> String {
-    let dashes = |path: &str| path.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-    let dir = dir.to_string_lossy();
-    [("/home", "/home/dev"), ("/work", "/home/dev/work"), ("", "/home/dev")].iter().fold(
-        text,
-        |text, (below, other)| {
-            let path = format!("{dir}{below}");
-            text.replace(&path, other).replace(&dashes(&path), &dashes(other))
-        },
-    )
 }

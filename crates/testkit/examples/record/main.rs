@@ -1,8 +1,8 @@
 //! Records real agents under Roost: `cargo xtask record AGENT` runs this.
 //!
 //! Roost is told that this program is the agent. In between, it starts the real one and writes down every line that
-//! passes ([`between`]), or every request and event if the agent is a server ([`http`]). What is kept says nothing about
-//! this machine ([`clean`]).
+//! passes ([`between`]), or every request and event if the agent is a server ([`http`]). The vendor's texts are left out
+//! ([`clean`]).
 
 mod between;
 mod clean;
@@ -17,7 +17,6 @@ use std::process::{Command, ExitCode, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value, json};
-use tempfile::TempDir;
 use testkit::agents::{Agent, bin, variables, write_settings};
 use testkit::model::ModelServer;
 
@@ -113,7 +112,8 @@ fn record_all(agent: &OsStr, folder: &Path, roost: &OsStr) -> Result<(), Box<dyn
 
 /// Runs a scenario in a home of its own and returns its recording.
 fn record(agent: Agent, scenario: &Scenario, model: &str, roost: &OsStr) -> Result<String, Box<dyn Error>> {
-    let dir = TempDir::new()?;
+    // Always the same folder, so that the recording says nothing about this machine and two of them can be compared.
+    let dir = tempfile::Builder::new().prefix("roost-recording").rand_bytes(0).tempdir_in("/tmp")?;
     let (home, work, recording) = (dir.path().join("home"), dir.path().join("work"), dir.path().join("recording"));
     write_settings(&home, model);
     fs::create_dir(&work)?;
@@ -146,5 +146,5 @@ fn record(agent: Agent, scenario: &Scenario, model: &str, roost: &OsStr) -> Resu
     let ended = run.wait()?;
     roost(&["down"]).stdout(Stdio::null()).status()?;
     println!("{} {}: roost run ended with {ended}", agent.command(), scenario.name);
-    Ok(clean::clean(&fs::read_to_string(&recording)?, dir.path())?)
+    Ok(clean::clean(&fs::read_to_string(&recording)?)?)
 }
