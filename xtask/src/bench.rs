@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::cache::Cache;
+use crate::fixtures::locked_packages::AgentSet;
 use crate::{Result, fixtures, step};
 
 /// Builds Roost and its yardsticks, then runs the benches named in `args` (none: all of them).
@@ -24,7 +25,7 @@ pub(crate) fn run(root: &Path, args: &[&str]) -> Result {
         packages::install("workspace", "fzf", "fzf")?;
     }
     if wants(args, "agents") {
-        step::run_with("fixtures", "cargo xtask fixtures", || fixtures::install(&cache).map(drop))?;
+        step::run_with("fixtures", "cargo xtask fixtures", || fixtures::install(&cache, AgentSet::Pinned).map(drop))?;
     }
     step::run(
         "build roost",

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::cache::Cache;
+use crate::fixtures::locked_packages::AgentSet;
 use crate::{Result, fixtures, step};
 
 const FOLDER: &str = "conformance";
@@ -16,7 +17,7 @@ const AGENTS: [&str; 2] = ["claude", "codex"];
 /// Carries out `cargo xtask conformance`: builds the release binary and runs the walk against it.
 pub(crate) fn run(root: &Path) -> Result {
     let cache = Cache::from_env(root)?;
-    fixtures::install(&cache)?;
+    fixtures::install(&cache, AgentSet::Pinned)?;
     let mut build = Command::new("cargo");
     build.args([
         "build",

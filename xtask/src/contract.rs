@@ -4,15 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use crate::fixtures;
+use crate::fixtures::locked_packages::{AgentSet, LockedPackage};
+
 /// The variable that tells the tests into which folder to write their results.
 pub(crate) const FOLDER_VARIABLE: &str = "ROOST_CONTRACT_DIR";
 
 /// The results by test, then by adapter.
 type Cells = BTreeMap<String, BTreeMap<String, String>>;
 
-/// Creates an empty folder for the tests to write into; the results of an earlier run are removed.
-pub(crate) fn folder(target: &Path) -> Result<PathBuf, String> {
-    let folder = target.join("contract");
+/// Creates an empty folder of this name for the tests to write into; the results of an earlier run are removed.
+pub(crate) fn folder(target: &Path, name: &str) -> Result<PathBuf, String> {
+    let folder = target.join(name);
     let made = match fs::remove_dir_all(&folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => fs::create_dir_all(&folder),
@@ -26,10 +29,25 @@ const SUBJECTS: &str = "crates/roost/tests/all/contract.rs";
 /// The file that names the tests of the contract.
 const TESTS: &str = "crates/testkit/src/contract/mod.rs";
 
-/// Prints the table of results; fails if a test did not run for one of the adapters.
-pub(crate) fn print(root: &Path, folder: &Path) -> Result<(), String> {
+/// A run of the contract: the agents that it used and the folder with its results.
+pub(crate) struct ContractRun<'a> {
+    pub(crate) set: AgentSet,
+    pub(crate) folder: &'a Path,
+}
+
+/// Prints one table of the results of these runs, with a column for each adapter and version; fails if a test did not
+/// run for one of the adapters. Of the newest agents, only those run that differ from the pinned ones.
+pub(crate) fn print(root: &Path, runs: &[ContractRun<'_>]) -> Result<(), String> {
     let text = |file: &str| fs::read_to_string(root.join(file)).map_err(|error| format!("cannot read {file}: {error}"));
-    let cells = expected(&text(SUBJECTS)?, &text(TESTS)?, read(folder).unwrap_or_default());
+    let (subjects, tests) = (subjects(&text(SUBJECTS)?), text(TESTS)?);
+    let mut cells = Cells::new();
+    for run in runs {
+        let subjects: Vec<_> = subjects.iter().filter(|subject| runs_in(run.set, subject)).cloned().collect();
+        for (test, found) in expected(&subjects, &tests, read(run.folder).unwrap_or_default()) {
+            let found = found.into_iter().map(|(adapter, found)| (with_version(run.set, &adapter), found));
+            cells.entry(test).or_default().extend(found);
+        }
+    }
     println!("{}", table(&cells));
     let missing = |(test, found): (&String, &BTreeMap<String, String>)| {
         let adapters = found.iter().filter(|(_, found)| *found == NOT_RUN).map(|(adapter, _)| adapter.as_str());
@@ -40,12 +58,33 @@ pub(crate) fn print(root: &Path, folder: &Path) -> Result<(), String> {
     if missing.is_empty() { Ok(()) } else { Err(format!("the contract was not run for:\n{}", missing.join("\n"))) }
 }
 
+/// The pattern of nextest that picks the contract of the newest agents; `None` if the pinned ones are the newest.
+pub(crate) fn newest_tests() -> Option<String> {
+    let commands = fixtures::commands_with_newer_release();
+    let modules = commands.iter().map(|command| command.replace('-', "_")).collect::<Vec<_>>().join("|");
+    (!modules.is_empty()).then(|| format!("package(roost) & test(/^contract::({modules})::/)"))
+}
+
+fn runs_in(set: AgentSet, subject: &str) -> bool {
+    set == AgentSet::Pinned || fixtures::commands_with_newer_release().contains(&subject.replace('_', "-").as_str())
+}
+
+/// The name of a column: an adapter whose agent is a fixture gets that agent's version.
+fn with_version(set: AgentSet, adapter: &str) -> String {
+    let version = set.package(&adapter.replace('_', "-")).and_then(LockedPackage::dependency);
+    version.map_or_else(|| adapter.to_owned(), |(_, version)| format!("{adapter} {version}"))
+}
+
 const NOT_RUN: &str = "not run";
 
-/// Adds a [`NOT_RUN`] cell for every test and adapter that left no result.
-fn expected(subjects: &str, tests: &str, mut cells: Cells) -> Cells {
+/// The adapters that a file declares to be under test.
+fn subjects(file: &str) -> Vec<String> {
     let subject = |line: &str| Some(line.strip_prefix("testkit::contract!(")?.split(',').next()?.to_owned());
-    let subjects: Vec<_> = subjects.lines().filter_map(subject).collect();
+    file.lines().filter_map(subject).collect()
+}
+
+/// Adds a [`NOT_RUN`] cell for every test and adapter that left no result.
+fn expected(subjects: &[String], tests: &str, mut cells: Cells) -> Cells {
     let test = |line: &str| {
         let (number, name) = line.trim().strip_suffix(',')?.split_once(' ')?;
         let is_name = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
@@ -53,7 +92,7 @@ fn expected(subjects: &str, tests: &str, mut cells: Cells) -> Cells {
     };
     for test in tests.lines().filter_map(test) {
         let row = cells.entry(test).or_default();
-        for subject in &subjects {
+        for subject in subjects {
             row.entry(subject.clone()).or_insert_with(|| NOT_RUN.to_owned());
         }
     }
@@ -99,7 +138,7 @@ mod tests {
     fn what_the_tests_leave_is_read_and_an_earlier_run_forgotten() {
         let target = std::env::temp_dir().join(format!("roost-xtask-contract-{}", std::process::id()));
         for found in ["FAILED", "pass"] {
-            let folder = folder(&target).unwrap();
+            let folder = folder(&target, "contract").unwrap();
             let adapter = folder.join(if found == "pass" { "demo" } else { "gone" });
             fs::create_dir(&adapter).unwrap();
             fs::write(adapter.join("01 it begins"), found).unwrap();
@@ -119,19 +158,33 @@ mod tests {
 the adapters' contract  acp      demo
 01 it begins            not run  pass
 02 it stops             not run  pass";
-        assert_eq!(table(&super::expected(subjects, tests, left)), expected);
+        assert_eq!(table(&super::expected(&super::subjects(subjects), tests, left)), expected);
     }
 
     #[test]
     fn every_subject_and_every_test_of_this_tree_is_found() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let text = |file: &str| fs::read_to_string(root.join(file)).unwrap();
-        let cells = expected(&text(SUBJECTS), &text(TESTS), Cells::new());
+        let cells = expected(&subjects(&text(SUBJECTS)), &text(TESTS), Cells::new());
         assert_eq!(cells.len(), 21);
         assert!(
             cells.values().all(|row| ["acp", "claude", "codex", "demo"].iter().all(|name| row.contains_key(*name)))
         );
-        assert!(print(root, Path::new("/nonexistent")).unwrap_err().contains("not run for:\n01 the capabilities"));
+        let nowhere = |set| ContractRun { set, folder: Path::new("/nonexistent") };
+        let missing = print(root, &[nowhere(AgentSet::Pinned)]).unwrap_err();
+        assert!(missing.contains("not run for:\n01 the capabilities"), "{missing}");
+        for command in fixtures::commands_with_newer_release() {
+            let column = with_version(AgentSet::Newest, &command.replace('-', "_"));
+            let missing = print(root, &[nowhere(AgentSet::Newest)]).unwrap_err();
+            assert!(missing.contains(&column), "{column}: {missing}");
+        }
+    }
+
+    #[test]
+    fn a_column_names_the_version_of_an_agent_and_nothing_else() {
+        assert_eq!(with_version(AgentSet::Pinned, "demo"), "demo");
+        let (_, version) = AgentSet::Pinned.package("claude-agent-acp").unwrap().dependency().unwrap();
+        assert_eq!(with_version(AgentSet::Pinned, "claude_agent_acp"), format!("claude_agent_acp {version}"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! `cargo xtask fixtures`: the pinned agents, installed once into the cache.
+//! `cargo xtask fixtures`: the agents that tests run, pinned or newest, installed once into the cache.
 
 pub(crate) mod locked_packages;
+mod update;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -9,7 +10,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Instant;
 
-use locked_packages::{LOCKED, LockedPackage};
+use locked_packages::{AgentSet, LockedPackage};
 use parking_lot::Mutex;
 
 use crate::Result;
@@ -39,15 +40,22 @@ enum Program {
     Node(&'static str),
 }
 
+const USAGE: &str = "usage: cargo xtask fixtures [--newest] [--print-path] | --update";
+
 /// Carries out `cargo xtask fixtures`: installs what is missing. With `--print-path`, stdout gets the folder of the
 /// commands and nothing else, so that a shell can put it on `PATH`.
 pub(crate) fn run(root: &Path, wanted: &[&str]) -> Result {
+    let (set, wanted) = match wanted {
+        ["--update"] => return update::run(root),
+        ["--newest", rest @ ..] => (AgentSet::Newest, rest),
+        rest => (AgentSet::Pinned, rest),
+    };
     let print_path = match wanted {
         [] => false,
         ["--print-path"] => true,
-        _ => return Err("usage: cargo xtask fixtures [--print-path]".into()),
+        _ => return Err(USAGE.into()),
     };
-    let bin = install(&Cache::from_env(root)?)?;
+    let bin = install(&Cache::from_env(root)?, set)?;
     if print_path {
         println!("{}", bin.display());
     } else {
@@ -57,25 +65,37 @@ pub(crate) fn run(root: &Path, wanted: &[&str]) -> Result {
 }
 
 /// Installs what is missing and returns the folder of the commands, which exists only once all of them are installed.
-pub(crate) fn install(cache: &Cache) -> Result<PathBuf> {
-    let agents = locked_packages::agents_dir(cache.home());
+pub(crate) fn install(cache: &Cache, set: AgentSet) -> Result<PathBuf> {
+    let agents = set.folder(cache.home());
     let bin = agents.join("bin");
     if bin.is_dir() {
         return Ok(bin);
     }
     if (std::env::consts::OS, std::env::consts::ARCH) != ("linux", "x86_64") {
-        return Err("the pinned agents are those for Linux on x86-64; test on such a machine".into());
+        return Err("the agents of the tests are those for Linux on x86-64; test on such a machine".into());
     }
-    let missing = LOCKED.iter().filter(|locked| !agents.join(locked.name).is_dir());
+    let missing = set.packages().iter().filter(|locked| !home_of(locked, set, cache).join(locked.name).is_dir());
     let queue = Mutex::new(missing.collect::<Vec<_>>().into_iter());
     let next = || queue.lock().next();
-    let work = || std::iter::from_fn(next).try_for_each(|locked| install_one(locked, &agents));
+    let work = || std::iter::from_fn(next).try_for_each(|locked| install_one(locked, &home_of(locked, set, cache)));
     thread::scope(|scope| {
         let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(work)).collect();
         workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|_| Err("an install panicked".into())))
     })?;
-    create_complete(&agents, "bin", |folder| fill_bin(folder, &agents))?;
+    create_complete(&agents, "bin", |folder| fill_bin(folder, &bin, set, cache))?;
     Ok(bin)
+}
+
+/// The folder of the set in which a package is installed: what is the same in both sets is installed once.
+fn home_of(locked: &LockedPackage, set: AgentSet, cache: &Cache) -> PathBuf {
+    let is_pinned = AgentSet::Pinned.packages().contains(locked);
+    if is_pinned { AgentSet::Pinned } else { set }.folder(cache.home())
+}
+
+/// The commands whose newest release is another than the pinned one.
+pub(crate) fn commands_with_newer_release() -> Vec<&'static str> {
+    let newest = AgentSet::Newest.packages().iter();
+    newest.filter(|package| !AgentSet::Pinned.packages().contains(package)).map(|package| package.name).collect()
 }
 
 fn install_one(locked: &LockedPackage, agents: &Path) -> Result {
@@ -84,18 +104,22 @@ fn install_one(locked: &LockedPackage, agents: &Path) -> Result {
     create_complete(agents, locked.name, |prefix| {
         write(&prefix.join("package.json"), locked.manifest)?;
         write(&prefix.join("package-lock.json"), locked.lock)?;
-        let npm = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-        let output = Command::new("npm")
-            .args(npm)
-            .current_dir(prefix)
-            .output()
-            .map_err(|error| format!("cannot start npm: {error}; install Node 20 or newer with npm"))?;
-        let printed = [output.stdout, output.stderr].concat();
-        let printed = String::from_utf8_lossy(&printed);
-        output.status.success().then_some(()).ok_or_else(|| format!("{printed}npm could not install {}", locked.name))
+        npm(prefix, &["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"])
+            .map_err(|error| format!("{error}\nnpm could not install {}", locked.name))
     })?;
     eprintln!("installed {} in {:.1} s", locked.name, start.elapsed().as_secs_f64());
     Ok(())
+}
+
+/// Runs npm in a folder; the error is what it printed.
+fn npm(folder: &Path, args: &[&str]) -> Result {
+    let output = Command::new("npm")
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .map_err(|error| format!("cannot start npm: {error}; install Node 20 or newer with npm"))?;
+    let printed = [output.stdout, output.stderr].concat();
+    output.status.success().then_some(()).ok_or_else(|| String::from_utf8_lossy(&printed).into_owned())
 }
 
 /// Makes a folder that exists complete or not at all: it is filled under another name and then renamed. Several
@@ -112,18 +136,20 @@ fn create_complete(agents: &Path, name: &str, fill: impl FnOnce(&Path) -> Result
     made
 }
 
-fn fill_bin(bin: &Path, agents: &Path) -> Result {
-    for (name, program) in PROGRAMS {
+/// Fills a folder with the commands of a set. `finished` is its later path, by which scripts find their Node.
+fn fill_bin(bin: &Path, finished: &Path, set: AgentSet, cache: &Cache) -> Result {
+    for ((name, program), locked) in PROGRAMS.into_iter().zip(set.packages()) {
         let (Program::Native(file) | Program::Node(file)) = program;
-        let target = agents.join(name).join("node_modules").join(file);
+        let package = home_of(locked, set, cache).join(name);
+        let target = package.join("node_modules").join(file);
         if !target.is_file() {
-            return Err(format!("npm left no {}; remove {} and try again", target.display(), agents.display()));
+            return Err(format!("npm left no {}; remove {} and try again", target.display(), package.display()));
         }
         let command = bin.join(name);
         match program {
             Program::Native(_) => symlink(&target, &command).map_err(|error| format!("cannot link {name}: {error}"))?,
             Program::Node(_) => {
-                let node = agents.join("bin/node");
+                let node = finished.join("node");
                 write(&command, &format!("#!/bin/sh\nexec '{}' '{}' \"$@\"\n", node.display(), target.display()))?;
                 fs::set_permissions(&command, fs::Permissions::from_mode(0o755))
                     .map_err(|error| format!("cannot make {name} executable: {error}"))?;
@@ -141,15 +167,19 @@ fn write(file: &Path, text: &str) -> Result {
 mod tests {
     use super::*;
 
+    const SETS: [AgentSet; 2] = [AgentSet::Pinned, AgentSet::Newest];
+
     #[test]
     fn every_command_is_locked_and_every_lock_is_a_command() {
         let programs = PROGRAMS.map(|(name, _)| name);
-        assert_eq!(programs, LOCKED.map(|locked| locked.name));
+        for set in SETS {
+            assert_eq!(programs, set.packages().each_ref().map(|locked| locked.name));
+        }
     }
 
     #[test]
     fn every_package_is_pinned_to_its_bytes() {
-        for locked in LOCKED {
+        for locked in SETS.into_iter().flat_map(AgentSet::packages) {
             let packages = locked.lock.matches("\"node_modules/").count();
             assert!(
                 packages > 0 && locked.lock.matches("\"integrity\": \"sha512-").count() == packages,

@@ -7,6 +7,7 @@ mod contract;
 mod fixtures;
 mod model;
 mod npm;
+mod record;
 mod step;
 mod test;
 mod tidy;
@@ -16,13 +17,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const HELP: &str = "\
-cargo xtask test [--full]              format, lints, tidy, clients, conformance, all tests; --full adds what takes long
+cargo xtask test [--full | --newest]   format, lints, tidy, clients, conformance, all tests; --full adds what takes long;
+                                       --newest only runs the contract of adapters with the newest agents
 cargo xtask typescript                 the TypeScript client alone: built and tested, with the daemon if it is built
 cargo xtask conformance                a client that is not ours walks through a daemon with real agents
 cargo xtask tidy                       the rules of the house that no compiler checks
-cargo xtask fixtures [--print-path]    installs the pinned agents that tests run (the path is for PATH)
+cargo xtask fixtures [--newest] [--print-path]
+                                       installs the agents that tests run, pinned or newest (the path is for PATH)
+cargo xtask fixtures --update          locks the newest release of each agent that the registry has
 cargo xtask model [--port N | --roost HOME]
                                        the scripted model of the tests, to try agents on by hand; or hosted by a Roost
+cargo xtask record AGENT [--newest]    records an agent under Roost, for the tests with recorded runs
 cargo xtask bench [NAME...] [--json FILE]
                                        side-by-side measurements: stream, first, log, memory, policy, door, agents,
                                        workspace (default: all)
@@ -43,11 +48,13 @@ fn main() -> ExitCode {
         }
         ["test"] => test::run(&root, test::Extent::Usual),
         ["test", "--full"] => test::run(&root, test::Extent::Full),
+        ["test", "--newest"] => test::run_newest(&root),
         ["typescript"] => typescript::run(&root),
         ["conformance"] => conformance::run(&root),
         ["tidy"] => tidy::run(&root),
         ["fixtures", wanted @ ..] => fixtures::run(&root, wanted),
         ["model", args @ ..] => model::run(&root, args),
+        ["record", args @ ..] => record::run(&root, args),
         ["bench", wanted @ ..] => bench::run(&root, wanted),
         unknown => {
             eprintln!("unknown command: cargo xtask {}\n\n{HELP}", unknown.join(" "));

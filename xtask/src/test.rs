@@ -5,6 +5,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::cache::Cache;
+use crate::contract::ContractRun;
+use crate::fixtures::locked_packages::{AgentSet, SET_VARIABLE};
 use crate::{Result, conformance, contract, fixtures, step, tidy, typescript};
 
 const NEXTEST_VERSION: &str = "0.9.143";
@@ -15,7 +17,7 @@ const FULL_PROPTEST_CASES: &str = "2000";
 pub(crate) enum Extent {
     /// Everything that a commit has to pass.
     Usual,
-    /// Also the `full_*` test binaries and many more cases per property.
+    /// Also the `full_*` test binaries, many more cases per property, and the contract with the newest agents.
     Full,
 }
 
@@ -33,7 +35,7 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
     // The tests switch on the feature `schema`; what people run is built without it.
     step::run("build without schemas", cargo().args(["check", "-p", "roost-rpc", "--locked"]))?;
     step::run("doc tests", cargo().args(["test", "--workspace", "--doc", "--locked"]))?;
-    step::run_with("fixtures", "cargo xtask fixtures", || fixtures::install(&cache).map(drop))?;
+    step::run_with("fixtures", "cargo xtask fixtures", || fixtures::install(&cache, AgentSet::Pinned).map(drop))?;
     typescript::test_with_daemon(&cache)?;
     conformance::walk(root, &cache, "debug")?;
     // The tests last: a run closes with their count.
@@ -45,21 +47,52 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
             nextest.env("PROPTEST_CASES", FULL_PROPTEST_CASES);
         }
     }
-    let found = contract::folder(cache.target())?;
-    nextest.env(contract::FOLDER_VARIABLE, &found);
+    let pinned = contract::folder(cache.target(), "contract")?;
+    nextest.env(contract::FOLDER_VARIABLE, &pinned);
     let outcome = step::run("tests", &mut nextest);
-    let complete = contract::print(root, &found);
+    let pinned = ContractRun { set: AgentSet::Pinned, folder: &pinned };
+    let complete = match extent {
+        Extent::Usual => contract::print(root, &[pinned]),
+        Extent::Full => newest_contract(root, &cache, &lint, Some(pinned)),
+    };
     outcome?;
     complete?;
 
     if extent == Extent::Usual {
         println!(
-            "left out: test binaries named full_* and {FULL_PROPTEST_CASES} cases per property; \
-             run them with: cargo xtask test --full"
+            "left out: test binaries named full_*, {FULL_PROPTEST_CASES} cases per property and the contract with the \
+             newest agents; run them with: cargo xtask test --full"
         );
     }
     println!("all green in {:.1} s", start.elapsed().as_secs_f64());
     Ok(())
+}
+
+/// Runs the contract with the newest agents alone, as `cargo xtask test --newest` asks.
+pub(crate) fn run_newest(root: &Path) -> Result {
+    let cache = Cache::from_env(root)?;
+    newest_contract(root, &cache, &Lint::find()?, None)
+}
+
+/// Runs the contract with the agents whose newest release is not the pinned one, and prints its table beside that of the
+/// pinned ones.
+fn newest_contract(root: &Path, cache: &Cache, lint: &Lint, pinned: Option<ContractRun<'_>>) -> Result {
+    let folder = contract::folder(cache.target(), "contract-newest")?;
+    let outcome = match contract::newest_tests() {
+        None => Ok(()),
+        Some(tests) => {
+            step::run_with("newest fixtures", "cargo xtask fixtures --newest", || {
+                fixtures::install(cache, AgentSet::Newest).map(drop)
+            })?;
+            let mut nextest = lint.apply(in_workspace(nextest(cache)?, root, cache));
+            nextest.args(["run", "--workspace", "--locked", "-E", &tests]);
+            nextest.env(contract::FOLDER_VARIABLE, &folder).env(SET_VARIABLE, "newest");
+            step::run("the contract with the newest agents", &mut nextest)
+        }
+    };
+    let newest = ContractRun { set: AgentSet::Newest, folder: &folder };
+    let complete = contract::print(root, &pinned.into_iter().chain([newest]).collect::<Vec<_>>());
+    outcome.and(complete)
 }
 
 fn in_workspace(mut command: Command, root: &Path, cache: &Cache) -> Command {

@@ -3412,6 +3412,8 @@ export interface RuntimeAvailability {
   login?: string;
   /** Why it cannot be used and what to do about it; absent if it can. */
   reason?: string;
+  /** What to know although it can be used, such as a version that Roost was not tested with. */
+  note?: string;
 }
 
 /** What a runtime can do, as observed in tests rather than as its vendor advertises it. */

@@ -15,6 +15,7 @@ mod host;
 mod layers;
 pub mod opencode;
 mod source_files;
+mod tested_versions;
 #[cfg(test)]
 mod trace_kit;
 

@@ -79,6 +79,8 @@ pub struct Installation {
     pub status: RuntimeStatus,
     /// Its version, when it tells; or why it cannot be started, and what to do.
     pub version: Result<Option<String>, String>,
+    /// What to know about its version, if it is one that Roost was not tested with.
+    pub note: Option<String>,
 }
 
 /// The facts about a runtime in a support bundle.

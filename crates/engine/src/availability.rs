@@ -6,7 +6,7 @@ use roost_model::registry::{RuntimeAvailability, RuntimeEntry, RuntimeRegistry, 
 use roost_model::time::Timestamp;
 use tokio::sync::Mutex;
 
-use crate::adapter::Availability;
+use crate::adapter::{Availability, RuntimeAdapter};
 use crate::environment::{Homes, NAMESPACE};
 use crate::registry::{RegisteredRuntime, Runtimes};
 
@@ -76,6 +76,7 @@ async fn probe(one: &RegisteredRuntime, homes: &Homes<'_>) -> RuntimeAvailabilit
         logged_in: false,
         login: None,
         reason: Some(reason),
+        note: None,
     };
     if one.status == RuntimeStatus::Disabled {
         return missing("it is disabled in roost.toml".into());
@@ -92,5 +93,11 @@ async fn probe(one: &RegisteredRuntime, homes: &Homes<'_>) -> RuntimeAvailabilit
     let status = one.adapter.auth_status(&env).await;
     let reason = if status.is_ready() { None } else { one.adapter.ensure_login(&env).await };
     let login = Some(status.summary().into());
-    RuntimeAvailability { installed: true, version, logged_in: status.logged_in, login, reason }
+    let note = version.as_deref().and_then(|version| version_note(&*one.adapter, version));
+    RuntimeAvailability { installed: true, version, logged_in: status.logged_in, login, reason, note }
+}
+
+/// What to tell people about the installed version of a runtime; `None` if Roost was tested with it.
+pub fn version_note(adapter: &dyn RuntimeAdapter, version: &str) -> Option<String> {
+    adapter.facts().tested?.note(adapter.display_name(), version)
 }

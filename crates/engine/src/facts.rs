@@ -3,6 +3,8 @@
 
 pub use roost_policy::{Action, ControlFiles, Toolset};
 
+use semver::Version;
+
 use crate::plain::PlainSetting;
 
 /// The facts about one runtime. Whatever an adapter leaves as in [`RuntimeFacts::UNKNOWN`] is as strict as possible.
@@ -20,6 +22,8 @@ pub struct RuntimeFacts {
     /// The files of a workspace that steer it. Once it is registered, the policy guards them in the sessions of every
     /// runtime.
     pub control_files: ControlFiles,
+    /// The versions that it was tested with; `None` if Roost's tests do not run it.
+    pub tested: Option<TestedVersions>,
 }
 
 impl RuntimeFacts {
@@ -31,7 +35,34 @@ impl RuntimeFacts {
         plain_settings: &[],
         tools: Toolset::UNKNOWN,
         control_files: ControlFiles::NONE,
+        tested: None,
     };
+}
+
+/// The range of versions that Roost's tests run a runtime with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TestedVersions {
+    /// The version that every run of the tests uses; the oldest of the range.
+    pub pinned: &'static str,
+    /// The newest release when the tests last ran with one.
+    pub newest: &'static str,
+}
+
+impl TestedVersions {
+    /// What to tell people about a version outside of the range; `None` for one inside, or one that is no version number.
+    pub fn note(&self, agent: &str, version: &str) -> Option<String> {
+        let [installed, oldest, newest] = [version, self.pinned, self.newest].map(|text| Version::parse(text).ok());
+        let (installed, oldest, newest) = (installed?, oldest?, newest?);
+        if installed > newest {
+            let tested = format!("{agent} {version} is newer than {newest}, the newest that Roost was tested with");
+            Some(format!("{tested}: it will probably work; report what does not"))
+        } else if installed < oldest {
+            let tested = format!("{agent} {version} is older than {oldest}, the oldest that Roost was tested with");
+            Some(format!("{tested}: update it if something does not work"))
+        } else {
+            None
+        }
+    }
 }
 
 /// Which keys of its `[runtimes.<id>]` mean something to a runtime.
@@ -43,4 +74,33 @@ pub struct ConfigKeys {
     pub settings: bool,
     /// `url`: the address of a server that runs already.
     pub url: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_version_outside_of_the_tested_range_is_noted() {
+        let tested = TestedVersions { pinned: "2.1.197", newest: "2.1.325" };
+        let newer = "is newer than 2.1.325, the newest that Roost was tested with: it will probably work; report what \
+                     does not";
+        let older =
+            "is older than 2.1.197, the oldest that Roost was tested with: update it if something does not work";
+        for (version, expected) in [
+            ("2.1.400", Some(newer)),
+            ("2.1.326-beta.1", Some(newer)),
+            ("10.0.0", Some(newer)),
+            ("2.1.196", Some(older)),
+            ("2.1.197-beta.1", Some(older)),
+            ("2.1.197", None),
+            ("2.1.200", None),
+            ("2.1.325", None),
+            ("2.1", None),
+            ("nightly", None),
+        ] {
+            let expected = expected.map(|words| format!("Claude Code {version} {words}"));
+            assert_eq!(tested.note("Claude Code", version), expected);
+        }
+    }
 }

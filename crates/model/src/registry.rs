@@ -143,6 +143,9 @@ pub struct RuntimeAvailability {
     /// Why it cannot be used and what to do about it; absent if it can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What to know although it can be used, such as a version that Roost was not tested with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// How clients say which runtime a call is for.

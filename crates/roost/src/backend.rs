@@ -9,7 +9,7 @@ use roost_cli::{
     ServeArgs, config_file, working_directory,
 };
 use roost_engine::adapter::Availability;
-use roost_engine::{ArtifactError, Artifacts, Homes, Kept, namespaces};
+use roost_engine::{ArtifactError, Artifacts, Homes, Kept, namespaces, version_note};
 use roost_log::Log;
 use roost_model::ids::ArtifactId;
 use roost_model::registry::RuntimeRegistry;
@@ -72,7 +72,9 @@ impl Backend for Composition {
         for entry in compose::runtimes(&self.launch.state, &self.config)?.iter() {
             let id = entry.adapter.name().id().to_owned();
             let version = version(entry.adapter.availability(&env).await);
-            installations.push(Installation { id, status: entry.status, version });
+            let installed = version.as_ref().ok().and_then(Option::as_deref);
+            let note = installed.and_then(|version| version_note(&*entry.adapter, version));
+            installations.push(Installation { id, status: entry.status, version, note });
         }
         Ok(installations)
     }

@@ -9,5 +9,5 @@ use crate::codex;
 /// change nothing about a call are listed.
 pub(crate) const TOOLS: Toolset = Toolset { silent_fields: codex::SILENT_FIELDS, ..Toolset::UNKNOWN };
 
-/// The facts about every ACP agent that has no adapter of its own.
-pub static FACTS: RuntimeFacts = RuntimeFacts { tools: TOOLS, ..RuntimeFacts::UNKNOWN };
+/// The facts about every ACP agent that has no adapter of its own. Presets add the versions that they were tested with.
+pub const FACTS: RuntimeFacts = RuntimeFacts { tools: TOOLS, ..RuntimeFacts::UNKNOWN };

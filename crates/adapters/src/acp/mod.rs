@@ -87,7 +87,7 @@ impl AcpAdapter {
 
     /// Applies what is known about a preset's agent; the command stays the one that was given.
     pub fn with_preset(self, preset: &'static Preset) -> Self {
-        Self { profile: preset.profile, preset: Some(preset), ..self }
+        Self { profile: preset.profile, facts: preset.facts, preset: Some(preset), ..self }
     }
 
     /// Replaces the facts that hold for every ACP agent.

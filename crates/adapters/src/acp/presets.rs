@@ -1,5 +1,10 @@
 //! The ACP agents that can be used by their id alone: how each is started, and how it behaves beyond the protocol.
 
+use roost_engine::facts::RuntimeFacts;
+
+use super::facts::FACTS;
+use crate::tested_versions;
+
 /// An agent that needs no configuration.
 #[derive(Debug)]
 pub struct Preset {
@@ -17,6 +22,8 @@ pub struct Preset {
     pub login: &'static str,
     /// Whether `--version` prints the version. Otherwise the version is known after the first handshake.
     pub prints_version: bool,
+    /// What the rest of Roost must know about it: the facts about every ACP agent, and which versions were tested.
+    pub facts: &'static RuntimeFacts,
     /// How the agent was observed to behave.
     pub profile: AgentProfile,
 }
@@ -74,6 +81,7 @@ pub const PRESETS: [Preset; 6] = [
         install: "npm install -g @agentclientprotocol/claude-agent-acp",
         login: "run `claude auth login` of Claude Code, whose login it uses, or set ANTHROPIC_API_KEY in its `env`",
         prints_version: false,
+        facts: &RuntimeFacts { tested: Some(tested_versions::CLAUDE_AGENT_ACP), ..FACTS },
         // 0.49.0: the question tool is not offered to the model, and one call asks after the other.
         profile: AgentProfile { asks_questions: false, asks_in_parallel: false, ..AgentProfile::CONFORMING },
     },
@@ -86,6 +94,7 @@ pub const PRESETS: [Preset; 6] = [
         install: "npm install -g @zed-industries/codex-acp",
         login: "run `codex login` of Codex, whose login it uses, or set OPENAI_API_KEY in its `env`",
         prints_version: false,
+        facts: &RuntimeFacts { tested: Some(tested_versions::CODEX_ACP), ..FACTS },
         // 0.16.0: the only way to say no is "abort". Not its successor of the same name,
         // `@agentclientprotocol/codex-acp` 2.6.0: none of its modes asks before a command runs in its sandbox, it does
         // not tell of such a command, and the policy by which this one asks about everything is an error there. Nobody
@@ -119,6 +128,7 @@ pub const PRESETS: [Preset; 6] = [
         install: "npm install -g @qwen-code/qwen-code",
         login: "run `qwen` and type /auth, or set OPENAI_API_KEY and OPENAI_BASE_URL in its `env`",
         prints_version: true,
+        facts: &FACTS,
         profile: AgentProfile::UNTESTED,
     },
     Preset {
@@ -129,6 +139,7 @@ pub const PRESETS: [Preset; 6] = [
         install: "npm install -g @github/copilot",
         login: "run `copilot` and type /login, or set COPILOT_GITHUB_TOKEN in its `env`",
         prints_version: true,
+        facts: &FACTS,
         profile: AgentProfile::UNTESTED,
     },
     Preset {
@@ -139,6 +150,7 @@ pub const PRESETS: [Preset; 6] = [
         install: "install the Goose CLI 1.8 or later from its releases",
         login: "run `goose configure`, or set GOOSE_PROVIDER and the key of that provider in its `env`",
         prints_version: true,
+        facts: &FACTS,
         profile: AgentProfile::UNTESTED,
     },
     Preset {
@@ -149,6 +161,7 @@ pub const PRESETS: [Preset; 6] = [
         install: "npm install -g cline",
         login: "run `cline auth`",
         prints_version: true,
+        facts: &FACTS,
         profile: AgentProfile::UNTESTED,
     },
 ];

@@ -185,8 +185,12 @@ impl ToolCallState {
         drafts.push(Fact::ToolCompleted(outcome).into());
     }
 
-    /// Reports the text that was added to the call's output since the last time; replaced text is not output.
+    /// Reports the text that was added to the call's output since the last time; replaced text is not output, and neither
+    /// is what a permission request showed, such as the description of a command.
     fn show_output(&mut self, native: &str, drafts: &mut Vec<Draft>) {
+        if self.needs_permission && self.fields.content.as_ref() == Some(&self.preview) {
+            return;
+        }
         let text = text(&self.fields);
         let Some(added) = text.strip_prefix(&self.shown).filter(|added| !added.is_empty()) else { return };
         let delta = added.to_owned();

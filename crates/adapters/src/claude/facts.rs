@@ -3,6 +3,7 @@
 use roost_engine::facts::{Action, ConfigKeys, ControlFiles, RuntimeFacts, Toolset};
 
 use super::plain;
+use crate::tested_versions;
 
 pub(super) static FACTS: RuntimeFacts = RuntimeFacts {
     preference: Some(1),
@@ -25,4 +26,5 @@ pub(super) static FACTS: RuntimeFacts = RuntimeFacts {
         ..Toolset::UNKNOWN
     },
     control_files: ControlFiles { folders: &[".claude"], files: &[] },
+    tested: Some(tested_versions::CLAUDE),
 };

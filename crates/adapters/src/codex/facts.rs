@@ -3,6 +3,7 @@
 use roost_engine::facts::{Action, ConfigKeys, ControlFiles, RuntimeFacts, Toolset};
 
 use super::plain;
+use crate::tested_versions;
 
 /// Fields beside a command that have no effect: ids, times and parsed forms of it. `codex-acp` spells some of them
 /// differently.
@@ -49,4 +50,5 @@ pub(super) static FACTS: RuntimeFacts = RuntimeFacts {
         ..Toolset::UNKNOWN
     },
     control_files: ControlFiles { folders: &[".codex"], files: &[] },
+    tested: Some(tested_versions::CODEX),
 };

@@ -3,6 +3,7 @@
 use roost_engine::facts::{Action, ConfigKeys, ControlFiles, RuntimeFacts, Toolset};
 
 use super::plain;
+use crate::tested_versions;
 
 pub(super) static FACTS: RuntimeFacts = RuntimeFacts {
     preference: Some(4),
@@ -22,4 +23,5 @@ pub(super) static FACTS: RuntimeFacts = RuntimeFacts {
         ..Toolset::UNKNOWN
     },
     control_files: ControlFiles { folders: &[".opencode"], files: &["opencode.json", "opencode.jsonc"] },
+    tested: Some(tested_versions::OPENCODE),
 };

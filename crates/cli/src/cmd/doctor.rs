@@ -242,13 +242,20 @@ async fn wall(context: &Context) -> Finding {
 }
 
 async fn agents(context: &Context) -> Result<Vec<Finding>, Error> {
-    let found = context.backend.installations().await?.into_iter().map(|Installation { id, status, version }| {
+    let found = context.backend.installations().await?.into_iter().map(|installation| {
+        let Installation { id, status, version, note } = installation;
         let what = format!("runtime {id}");
-        match (status, version) {
-            (RuntimeStatus::Disabled, _) => Finding::ok(&what, "disabled in roost.toml"),
-            (_, Ok(None)) => Finding::ok(&what, "installed"),
-            (_, Ok(Some(version))) => Finding::ok(&what, format!("installed, version {version}")),
-            (_, Err(reason)) => Finding::warn(&what, reason, "install it, or correct its command in roost.toml"),
+        let version = match (status, version) {
+            (RuntimeStatus::Disabled, _) => return Finding::ok(&what, "disabled in roost.toml"),
+            (_, Err(reason)) => {
+                return Finding::warn(&what, reason, "install it, or correct its command in roost.toml");
+            }
+            (_, Ok(version)) => version.map(|version| format!(", version {version}")),
+        };
+        let found = format!("installed{}", version.unwrap_or_default());
+        match note {
+            Some(note) => Finding::warn(&what, found, &note),
+            None => Finding::ok(&what, found),
         }
     });
     Ok(found.collect())
@@ -268,7 +275,7 @@ fn print(out: &mut Screen<impl Write>, findings: &[Finding], json: bool) -> io::
         };
         writeln!(out, "{verdict}  {}: {}", one_line(&finding.what), one_line(&finding.found))?;
         if let Some(advice) = &finding.advice {
-            writeln!(out, "      {}", style.dim(advice))?;
+            writeln!(out, "      {}", style.dim(&one_line(advice)))?;
         }
     }
     Ok(())

@@ -48,6 +48,8 @@ struct RuntimeLine {
     login: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
@@ -62,6 +64,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
             version: look.as_ref().and_then(|look| look.version.clone()),
             logged_in: look.as_ref().is_some_and(|look| look.logged_in),
             login: look.as_ref().and_then(|look| look.login.clone()),
+            note: look.as_ref().and_then(|look| look.note.clone()),
             reason: look.and_then(|look| look.reason),
         }
     });
@@ -93,12 +96,12 @@ fn print(out: &mut Screen<impl Write>, lines: &[RuntimeLine], json: bool) -> io:
             ResumeModel::Reconstruct => "from the log",
             ResumeModel::None => "no",
         };
-        let why_not = match (entry.status, &line.reason) {
-            (RuntimeStatus::Disabled, _) => "disabled in roost.toml".into(),
-            (_, reason) => reason.clone().unwrap_or_default(),
+        let remark = match entry.status {
+            RuntimeStatus::Disabled => "disabled in roost.toml".into(),
+            _ => line.reason.iter().chain(&line.note).cloned().collect::<Vec<_>>().join("; "),
         };
-        [id, entry.display_name.clone(), status.into(), installed, logged_in, resume.into(), why_not]
+        [id, entry.display_name.clone(), status.into(), installed, logged_in, resume.into(), remark]
     });
-    let heads = ["ID", "NAME", "STATUS", "INSTALLED", "LOGGED IN", "RESUME", "WHY NOT"];
+    let heads = ["ID", "NAME", "STATUS", "INSTALLED", "LOGGED IN", "RESUME", "REMARK"];
     table::write(out, Style::for_stdout(), heads, &rows.collect::<Vec<_>>())
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::kit::RoostInstance;
+use crate::kit::{RoostInstance, script};
 
 const COMMANDS: [&str; 21] = [
     "run",
@@ -90,6 +90,23 @@ fn a_missing_agent_is_a_warning_with_advice() {
     instance.configure("[runtimes.x]\ncommand = 'no-such-agent'");
     let done = instance.run(&["doctor"]).ended(0);
     assert!(done.stdout.contains("warn  runtime x") && done.stdout.contains("roost.toml"), "{done:#?}");
+}
+
+#[test]
+fn a_version_that_is_newer_than_the_tested_ones_is_a_warning() {
+    let instance = RoostInstance::new();
+    let claude = instance.work().join("claude");
+    script(&claude, "echo '99.0.0 (Claude Code)'");
+    instance.configure(&format!("[runtimes.claude]\ncommand = {claude:?}"));
+    let doctor = instance.run(&["doctor"]).ended(0).stdout;
+    let warning = "warn  runtime claude: installed, version 99.0.0\n      Claude Code 99.0.0 is newer than ";
+    assert!(doctor.contains(warning), "{doctor}");
+    let runtimes = instance.run(&["runtimes"]).ended(0).stdout;
+    assert!(runtimes.contains("Claude Code 99.0.0 is newer than "), "{runtimes}");
+    let lines = instance.run(&["runtimes", "--json"]).ended(0).stdout;
+    let runtimes: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let noted: Vec<_> = runtimes.iter().filter(|runtime| runtime["note"].is_string()).map(|one| &one["id"]).collect();
+    assert_eq!(noted, ["claude"]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! The real agents that tests run: the pinned commands that `cargo xtask fixtures` installs, and homes in which they
-//! talk to a scripted model and to nobody else.
+//! The real agents that tests run: the commands that `cargo xtask fixtures` installs, and homes in which they talk to a
+//! scripted model and to nobody else. With `ROOST_TEST_AGENTS=newest` in the environment they are the newest releases
+//! (`cargo xtask fixtures --newest`), otherwise the pinned ones.
 
 #[path = "../../../../xtask/src/fixtures/locked_packages.rs"]
 mod locked_packages;
@@ -8,11 +9,11 @@ mod sandbox;
 use std::env;
 use std::path::PathBuf;
 
-use serde_json::Value;
+use locked_packages::{AgentSet, SET_VARIABLE};
 
 pub use sandbox::{Sandbox, opencode_config, variables, write_settings};
 
-/// A coding agent whose pinned version tests run.
+/// A coding agent that tests run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agent {
     /// Claude Code, over its own JSON lines.
@@ -46,13 +47,10 @@ impl Agent {
         }
     }
 
-    /// The pinned version, as its `package.json` says.
+    /// The version that is installed, as its `package.json` says.
     pub fn version(self) -> String {
-        let locked =
-            locked_packages::LOCKED.iter().find(|locked| locked.name == self.command()).expect("every agent is locked");
-        let manifest: Value = serde_json::from_str(locked.manifest).unwrap();
-        let mut pinned = manifest["dependencies"].as_object().into_iter().flat_map(|pinned| pinned.values());
-        pinned.next().and_then(Value::as_str).expect("its manifest pins a version").to_owned()
+        let package = agent_set().package(self.command()).expect("every agent is locked");
+        package.dependency().expect("its manifest pins a version").1
     }
 
     /// The path of its installed program.
@@ -65,7 +63,7 @@ impl Agent {
     }
 }
 
-/// The path of a pinned command: an agent, or `node`.
+/// The path of an installed command: an agent, or `node`.
 ///
 /// # Panics
 ///
@@ -76,8 +74,17 @@ pub fn program(command: &str) -> PathBuf {
     program
 }
 
-/// The folder of all pinned commands, for a `PATH`. It is found from `XDG_CACHE_HOME` and `HOME`, as by xtask.
+/// The folder of all installed commands, for a `PATH`. It is found from `XDG_CACHE_HOME` and `HOME`, as by xtask.
 pub fn bin() -> PathBuf {
     let cache = locked_packages::cache_dir(env::var_os("XDG_CACHE_HOME").map(PathBuf::from), env::home_dir());
-    locked_packages::agents_dir(&cache.expect("HOME or XDG_CACHE_HOME is set to an absolute path")).join("bin")
+    agent_set().folder(&cache.expect("HOME or XDG_CACHE_HOME is set to an absolute path")).join("bin")
+}
+
+/// The set of agents that the environment chooses.
+fn agent_set() -> AgentSet {
+    match env::var(SET_VARIABLE).as_deref() {
+        Ok("newest") => AgentSet::Newest,
+        Ok(other) => panic!("{SET_VARIABLE}={other}: only `newest` is known"),
+        Err(_) => AgentSet::Pinned,
+    }
 }

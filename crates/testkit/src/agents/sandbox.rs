@@ -84,6 +84,8 @@ pub fn variables(agent: Agent, home: &Path, model: &str) -> Vec<(&'static str, S
             ("DISABLE_AUTOUPDATER", "1".into()),
             ("DISABLE_ERROR_REPORTING", "1".into()),
             ("DISABLE_TELEMETRY", "1".into()),
+            // The scripted model calls tools by their names; newer versions hide those of tool servers behind a search.
+            ("ENABLE_TOOL_SEARCH", "false".into()),
         ],
         Agent::Codex | Agent::CodexAcp => vec![
             ("CODEX_HOME", format!("{home}/.codex")),

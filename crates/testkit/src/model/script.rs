@@ -119,10 +119,14 @@ pub const SCRIPTS: &[Script] = &[
         let command = request.option("RUN:").unwrap_or("sleep 1; echo hi > out.txt");
         acts([say("In the background."), tools::background(request, command)])
     }),
-    once("agent", "starts a sub-agent that runs a command (Claude Code); RUN:<command> runs that instead", |request| {
-        let command = request.option("RUN:").unwrap_or("echo hi > out.txt");
-        acts([say("Starting an agent."), tools::agent(request, &format!("SCRIPT:shell RUN:{command}"))])
-    }),
+    once(
+        "agent",
+        "starts a sub-agent that runs a command (Claude Code, OpenCode); RUN:<command> runs that instead",
+        |request| {
+            let command = request.option("RUN:").unwrap_or("echo hi > out.txt");
+            acts([say("Starting an agent."), tools::agent(request, &format!("SCRIPT:shell RUN:{command}"))])
+        },
+    ),
     once("ask", "asks the user which colour", |request| acts([say("A question first."), tools::ask(request)])),
     once("plan", "makes a plan", |request| acts([tools::plan(request)])),
     once("mcp", "calls the tool whose name has probe_echo in it; TOOL:<part> picks another", |request| {

@@ -11,7 +11,7 @@ const SHELL: &[&str] = &["Bash", "bash", "exec_command", "shell_command", "shell
 const SHELL_BY_WORDS: &[&str] = &["shell", "local_shell"];
 const WRITE: &[&str] = &["Write", "write", "write_file", "apply_patch"];
 const READ: &[&str] = &["Read", "read", "read_file"];
-const AGENT: &[&str] = &["Agent", "Task"];
+const AGENT: &[&str] = &["Agent", "Task", "task"];
 const ASK: &[&str] = &["AskUserQuestion", "request_user_input", "ask_user", "question"];
 const PLAN: &[&str] = &["TodoWrite", "TaskCreate", "update_plan", "todowrite", "write_todos"];
 /// Codex's newer models have one tool for everything: it takes a program that calls the others.
@@ -34,10 +34,11 @@ pub(super) fn background(request: &ModelRequest, command: &str) -> Act {
     Act::Call(tool.clone(), Value::Object(arguments))
 }
 
-/// Starts a sub-agent of Claude Code's with this prompt.
+/// Starts a sub-agent of Claude Code's or OpenCode's with this prompt.
 pub(super) fn agent(request: &ModelRequest, prompt: &str) -> Act {
     let Some(tool) = find(request, AGENT) else { return none("AGENT", request) };
-    let arguments = json!({ "description": "scripted agent", "prompt": prompt, "subagent_type": "general-purpose" });
+    let kind = if tool.name == "task" { "general" } else { "general-purpose" };
+    let arguments = json!({ "description": "scripted agent", "prompt": prompt, "subagent_type": kind });
     Act::Call(tool.clone(), arguments)
 }
 
