@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::cache::Cache;
+use crate::fixtures::locked_packages::AgentSet;
 use crate::{Result, fixtures, npm, step};
 
 const PROJECT: &str = "clients/ts";
@@ -36,7 +37,7 @@ pub(crate) fn test(root: &Path, cache: &Cache) -> Result {
 /// Runs all tests of the client that [`test`] has built, with the debug build of the daemon: in this machine's Node, which
 /// may be too old to have a WebSocket, and in the pinned one, which has one.
 pub(crate) fn test_with_daemon(cache: &Cache) -> Result {
-    let pinned = fixtures::install(cache)?.join("node");
+    let pinned = fixtures::install(cache, AgentSet::Pinned)?.join("node");
     for node in [Path::new("node"), &pinned] {
         let mut tests = Command::new("sh");
         tests.args(["-c", r#"exec "$0" --test --test-reporter=spec test/*.test.mjs"#]).arg(node);

@@ -14,6 +14,8 @@ mod head_cache;
 mod host;
 mod layers;
 pub mod opencode;
+mod provider_errors;
+mod slash;
 mod source_files;
 mod tested_versions;
 #[cfg(test)]

@@ -24,6 +24,27 @@ pub(crate) fn source(path: &Path, kind: SourceKind) -> Option<ImplicitSource> {
     })
 }
 
+/// How deep folders are searched for files; a link to a parent would never end otherwise.
+const MAX_DEPTH: usize = 8;
+
+/// The files with this extension in a folder and the folders below it, sorted and at most [`MAX_FILES`]; none if the
+/// folder cannot be read. Blocks on the disk.
+pub(crate) fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let (mut files, mut folders) = (Vec::new(), vec![(folder.to_owned(), 0)]);
+    while let Some((folder, depth)) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() && depth < MAX_DEPTH {
+                folders.push((path, depth + 1));
+            } else if path.extension().is_some_and(|own| own == extension) && files.len() < MAX_FILES {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
 /// The files of a folder with this extension, sorted; none if the folder cannot be read. Blocks on the disk.
 pub(crate) fn files_with_extension(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();

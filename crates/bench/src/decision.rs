@@ -26,8 +26,7 @@ pub(crate) fn slowest() -> Outcome<(&'static str, f64)> {
     let control = BUILT_IN.map(|one| one.facts.control_files);
     let mut slowest = ("", 0.0);
     for (title, name, input) in calls() {
-        let call =
-            Call { runtime: "claude", tools, name, kind: None, input: &input, input_hash: "sha256:0", title: None };
+        let call = Call { runtime: "claude", tools, name, kind: None, input: &input, input_hash: "sha256:0" };
         let resolve = |path: NamedPath| ResolvedPath {
             real: Some(workspace.join(&path.text)),
             given: path.text,

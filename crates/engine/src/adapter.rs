@@ -17,7 +17,7 @@ use roost_model::ids::{QuestionId, RuntimeSessionId, SessionId, TaskId};
 use roost_model::mode::Mode;
 use roost_model::payload::ContextWindow;
 use roost_model::runtime::{
-    AuthStatus, CreateSessionInput, InteractionMode, RuntimeCapabilities, RuntimeEnv, RuntimeName,
+    AuthStatus, CreateSessionInput, InteractionMode, RuntimeCapabilities, RuntimeEnv, RuntimeName, SlashCommand,
 };
 use roost_model::sources::ImplicitSources;
 use roost_model::tool::{ToolCallIdentity, ToolManifest};
@@ -110,6 +110,12 @@ pub trait RuntimeAdapter: Send + Sync + 'static {
     /// poll it. `None` where the runtime offers nothing like it.
     async fn past_stamp(&self, _env: &RuntimeEnv, _id: &RuntimeSessionId) -> Option<u64> {
         None
+    }
+
+    /// The commands that a prompt may begin with in this environment, as far as its files tell. Must not start the
+    /// runtime.
+    async fn slash_commands(&self, _env: &RuntimeEnv) -> Vec<SlashCommand> {
+        Vec::new()
     }
 
     /// Takes over a process that outlived an earlier daemon. `None` if that is not possible, as for most runtimes: the

@@ -13,7 +13,7 @@ use roost_model::content::TranscriptMessage;
 use roost_model::ids::{RuntimeSessionId, SessionId};
 use roost_model::mode::Mode;
 use roost_model::registry::RuntimeStatus;
-use roost_model::runtime::{RuntimeEnv, RuntimeName};
+use roost_model::runtime::{RuntimeEnv, RuntimeName, SlashCommand};
 use roost_model::session::{SessionRecord, SessionStatus};
 use roost_model::time::Timestamp;
 use roost_process::Isolation;
@@ -197,6 +197,14 @@ impl NativeHistory {
             }));
         }
         Ok(all)
+    }
+
+    /// The commands that a prompt to a runtime may begin with in a working directory; they are files like the
+    /// conversations, in the same environment.
+    pub async fn slash_commands(&self, runtime: &str, cwd: &str) -> Result<Vec<SlashCommand>, Error> {
+        let adapter = self.runtimes.usable(runtime)?;
+        let env = self.environment(&*adapter, cwd, NAMESPACE).await?;
+        Ok(adapter.slash_commands(&env).await)
     }
 
     fn isolation(&self, adapter: &dyn RuntimeAdapter) -> Isolation {

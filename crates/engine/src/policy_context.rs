@@ -137,7 +137,6 @@ pub(crate) fn call_of<'a>(
         kind: request.kind,
         input: &request.input,
         input_hash: &request.identity.input_hash,
-        title: request.title.as_deref(),
     }
 }
 

@@ -39,8 +39,6 @@ pub struct Call<'a> {
     pub input: &'a Value,
     /// The `input_hash` of the call's identity, which exact rules and answers name.
     pub input_hash: &'a str,
-    /// The runtime's label for people. Read only if [`Toolset::titles_are_commands`].
-    pub title: Option<&'a str>,
 }
 
 /// The set of classes that the parts of a call have.

@@ -52,16 +52,12 @@ impl Subject {
 
 fn command(call: &Call<'_>) -> ParsedCommand {
     let fields = fields::parse_shell(call.input, call.tools.silent_fields);
-    // A title that also tells the folder has it in brackets, and is more than the command.
-    let titled = call.tools.titles_are_commands && fields.command.is_none();
-    let title = call.title.filter(|title| titled && !title.contains(['[', '(']));
-    let mut command = match (fields.command, title) {
-        (Some(Value::String(text)), _) => in_shell(text, call.tools.wraps_commands),
-        (Some(Value::Array(argv)), _) => match argv.iter().map(Value::as_str).collect::<Option<Vec<_>>>() {
+    let mut command = match fields.command {
+        Some(Value::String(text)) => in_shell(text, call.tools.wraps_commands),
+        Some(Value::Array(argv)) => match argv.iter().map(Value::as_str).collect::<Option<Vec<_>>>() {
             Some(argv) => without_shell(&argv),
             None => unknown("its command is no list of words"),
         },
-        (None, Some(text)) => in_shell(text, false),
         _ => unknown("its command is not told"),
     };
     if fields.in_background {

@@ -37,16 +37,13 @@ pub struct Toolset {
     pub silent_fields: &'static [&'static str],
     /// It wraps every command in a shell (`bash -lc '…'`) and shows the whole as one line.
     pub wraps_commands: bool,
-    /// It asks about commands without an input; the title is then the command.
-    pub titles_are_commands: bool,
     /// It keeps one shell for all calls, so that a `cd` lasts.
     pub shell_lasts: bool,
 }
 
 impl Toolset {
     /// The strictest assumptions, for a runtime of which nothing is known.
-    pub const UNKNOWN: Self =
-        Self { actions: &[], silent_fields: &[], wraps_commands: false, titles_are_commands: false, shell_lasts: true };
+    pub const UNKNOWN: Self = Self { actions: &[], silent_fields: &[], wraps_commands: false, shell_lasts: true };
 
     fn action(&self, name: &str) -> Option<Action> {
         self.actions.iter().find(|(_, names)| names.contains(&name)).map(|(action, _)| *action)

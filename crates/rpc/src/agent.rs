@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use roost_model::mode::AnyMode;
+use roost_model::runtime::SlashCommand;
 use roost_model::secret::Secret;
 use serde::{Deserialize, Serialize};
 
@@ -133,6 +134,29 @@ wire! {
         /// Name of the tool that waits for an answer, `AskUserQuestion` for a question; absent if nothing waits.
         #[serde(skip_serializing_if = "Option::is_none")]
         waiting_for: Option<String>,
+    }
+}
+
+params! {
+    /// Parameters of `agent/commands`.
+    #[derive(Default)]
+    AgentCommandsParams {
+        ;
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
+        workspace_id: String,
+        /// Id of the runtime, such as `gemini`; the registry's default if absent.
+        #[serde(alias = "runtime")]
+        agent_type: String,
+    }
+}
+
+wire! {
+    /// The commands that a prompt may begin with.
+    AgentCommandsResult {
+        /// Id of the runtime that has them.
+        agent_type: String,
+        /// By name. Those that only a running agent knows, such as those of MCP servers, are not among them.
+        commands: Vec<SlashCommand>,
     }
 }
 

@@ -63,6 +63,13 @@ fn params_and_result(method: Method) -> (Value, Value) {
             json!({}),
             json!({ "state": "waiting", "session_id": SESSION, "agent_type": "demo", "waiting_for": "permission" }),
         ),
+        Method::AgentCommands => (
+            json!({ "workspace_id": WORKSPACE, "agent_type": "gemini" }),
+            json!({
+                "agent_type": "gemini",
+                "commands": [{ "name": "/review", "description": "Reviews what changed", "origin": "project" }],
+            }),
+        ),
         Method::AgentInput => {
             (json!({ "input": "enter", "session_id": SESSION }), json!({ "status": "sent", "agent_type": "demo" }))
         }

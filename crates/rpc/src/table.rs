@@ -224,6 +224,8 @@ method_table! {
     AgentRespond = "agent/respond" (AgentRespondParams) -> AgentRespondResult, Operate, Change, Session;
     /// How the agent is.
     AgentStatus = "agent/status" (AgentParams) -> AgentStatusResult, Observe, Read, Free;
+    /// Lists the slash commands that a prompt may begin with: the user's, the project's and the runtime's.
+    AgentCommands = "agent/commands" (AgentCommandsParams) -> AgentCommandsResult, Observe, Read, Free;
     /// Types something to the agent.
     AgentInput = "agent/input" (AgentInputParams) -> StatusWord, Operate, Change, Session;
 

@@ -200,6 +200,7 @@ handlers! {
     AgentStop => agent::stop,
     AgentRespond => agent::respond,
     AgentStatus => agent::status,
+    AgentCommands => agent::commands,
     AgentInput => agent::input,
     SessionStart => session::start,
     SessionSend => session::send,

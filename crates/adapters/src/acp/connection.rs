@@ -16,6 +16,7 @@ use super::cost::SessionCost;
 use super::notice_backlog::NoticeBacklog;
 use super::presets::AgentProfile;
 use super::questions;
+use super::tools::TurnEnd;
 use super::turn::{AcpTurn, PROMPT, PendingPermission};
 use crate::host::json_rpc::{CallResult, Peer};
 use crate::host::pending_decisions::{not_pending, question_not_pending};
@@ -30,6 +31,8 @@ pub(super) enum AcpCommand {
     Call { method: &'static str, params: Value, to: Reply<CallResult> },
     /// Sets the agent's id of the session. A new session has cost nothing yet; the cost of an old one is unknown.
     Bind { native: String, is_new: bool },
+    /// Reports these notices in the next task.
+    Tell { notices: Vec<Draft> },
     /// Begins a task, whose events are sent to `drafts`; an error while another task runs.
     Prompt { params: Value, drafts: mpsc::Sender<Vec<Draft>>, to: Reply },
     /// Answers the agent's pending permission request about this attempt at a tool call.
@@ -98,6 +101,7 @@ impl Connection for AcpConnection {
                     self.cost = SessionCost::ZERO;
                 }
             }
+            AcpCommand::Tell { notices } => notices.into_iter().for_each(|notice| self.backlog.push(notice)),
             AcpCommand::Prompt { params, drafts, to } => reply(to, self.prompt(&params, drafts)),
             AcpCommand::Decide { call, decision, to } => reply(to, self.decide(&call, &decision)),
             AcpCommand::Answer { question, answer, to } => reply(to, self.answer_question(&question, answer)),
@@ -118,7 +122,9 @@ impl Connection for AcpConnection {
 
     fn on_stderr(&mut self, line: String) {
         if self.out.turn.is_some() {
-            self.out.drafts.push(notice(NoticeLevel::Info, NoticeSource::Stderr, line));
+            let retry = self.profile.read_retry.and_then(|read| read(&line));
+            let level = if retry.is_some() { NoticeLevel::Warning } else { NoticeLevel::Info };
+            self.out.drafts.push(notice(level, NoticeSource::Stderr, retry.unwrap_or(line)));
         }
     }
 
@@ -129,7 +135,7 @@ impl Connection for AcpConnection {
             }
         }
         if let Some((turn, drafts)) = self.out.live() {
-            turn.mapper.end(drafts);
+            turn.mapper.end(TurnEnd::Exited, drafts);
             turn.task.fail(exit, drafts);
         }
     }

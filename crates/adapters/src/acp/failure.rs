@@ -6,6 +6,7 @@ use roost_model::failure::{FailureCode, TaskError};
 use serde_json::Value;
 
 use crate::host::json_rpc::RpcError;
+use crate::provider_errors::{UNREACHABLE, is_unreachable};
 
 /// The protocol's error code for a missing login.
 const AUTH_REQUIRED: i64 = -32000;
@@ -21,7 +22,9 @@ pub(super) fn rejected(error: RpcError) -> AdapterError {
     let more =
         error.data.as_ref().and_then(|data| data.get("message")?.as_str()).filter(|more| !reason.contains(*more));
     let more = more.map(|more| format!(": {}", sentence(more))).unwrap_or_default();
-    let message = format!("the agent answered with error {}: {reason}{more}", error.code);
+    let unreachable = is_unreachable(reason) || is_unreachable(&more);
+    let unreachable = if unreachable { format!("{UNREACHABLE}: ") } else { String::new() };
+    let message = format!("the agent answered with error {}: {unreachable}{reason}{more}", error.code);
     AdapterError::Runtime { message, raw: serde_json::to_value(&error).ok() }
 }
 

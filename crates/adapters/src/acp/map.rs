@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use super::cost::SessionCost;
 use super::presets::AgentProfile;
-use super::tools::AcpTools;
+use super::tools::{AcpTools, TurnEnd};
 use super::wire::Chunk;
 use crate::host::notice;
 
@@ -34,7 +34,7 @@ struct OpenBlock {
 }
 
 /// Turns the updates of one task into drafts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct AcpMapper {
     pub(super) tools: AcpTools,
     block: Option<OpenBlock>,
@@ -45,7 +45,7 @@ pub(super) struct AcpMapper {
 impl AcpMapper {
     /// A mapper for a turn of an agent with this profile.
     pub(super) fn new(profile: AgentProfile) -> Self {
-        Self { tools: AcpTools::new(profile), ..Self::default() }
+        Self { tools: AcpTools::new(profile), block: None, blocks: 0 }
     }
 
     /// Handles a text chunk. This is the hot path: nearly all traffic.
@@ -130,10 +130,10 @@ impl AcpMapper {
         self.tools.on_permission_request(call, drafts)
     }
 
-    /// Ends the turn: finishes the open block and reports the calls that were only announced.
-    pub(super) fn end(&mut self, drafts: &mut Vec<Draft>) {
+    /// Ends the turn: finishes the open block and reports the calls whose end was not told.
+    pub(super) fn end(&mut self, end: TurnEnd, drafts: &mut Vec<Draft>) {
         self.end_block(drafts);
-        self.tools.flush(drafts);
+        self.tools.flush(end, drafts);
     }
 
     fn end_block(&mut self, drafts: &mut Vec<Draft>) {

@@ -1,6 +1,8 @@
 //! The ACP agents that can be used by their id alone: how each is started, and how it behaves beyond the protocol.
 
 use roost_engine::facts::RuntimeFacts;
+use roost_model::payload::ToolKind;
+use serde_json::Value;
 
 use super::facts::FACTS;
 use crate::tested_versions;
@@ -29,7 +31,7 @@ pub struct Preset {
 }
 
 /// How an agent behaves where its handshake does not tell, as observed in runs of the real agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct AgentProfile {
     /// It asks the user questions with forms (elicitation).
     pub asks_questions: bool,
@@ -51,6 +53,41 @@ pub struct AgentProfile {
     pub not_input: &'static [&'static str],
     /// The field of a tool call's raw output that holds the tool's own output; `None` if the raw output is it.
     pub output_field: Option<&'static str>,
+    /// Reads the tool and its input from the words of an agent that sends no raw input. Only for an agent whose words
+    /// are known to be what it runs: what is shown and judged is what this returns.
+    pub read_call: Option<fn(CallWords<'_>) -> Option<NamedCall>>,
+    /// It shows a call's output while the call runs. Otherwise what it shows before the end explains the call.
+    pub streams_output: bool,
+    /// It says of every call that it runs, or asks about it, before it runs. So one that fails without that never ran:
+    /// the agent's own rules or checks refused it.
+    pub announces_runs: bool,
+    /// The beginnings of a command's output that say that the command failed or was blocked, although the agent
+    /// reports the call as completed.
+    pub failure_texts: &'static [&'static str],
+    /// Recognises a line of stderr which says that the model's provider is asked again, and rewrites it for people.
+    pub read_retry: Option<fn(&str) -> Option<String>>,
+}
+
+/// What an agent says about a tool call when it announces it or asks about it.
+#[derive(Clone, Copy, Debug)]
+pub struct CallWords<'a> {
+    /// The agent's id of the call.
+    pub id: &'a str,
+    /// The kind of tool that the agent claims.
+    pub kind: Option<ToolKind>,
+    /// The latest title; empty if there is none.
+    pub title: &'a str,
+    /// The text that the agent shows beside its question or announcement; empty if there is none.
+    pub explanation: &'a str,
+}
+
+/// A tool call that was read from [`CallWords`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedCall {
+    /// The tool's own name.
+    pub name: String,
+    /// The tool's input; `None` if the agent's words do not tell it, so that the words themselves are recorded.
+    pub input: Option<Value>,
 }
 
 impl AgentProfile {
@@ -65,6 +102,11 @@ impl AgentProfile {
         leaves_with_stdin: true,
         not_input: &[],
         output_field: None,
+        read_call: None,
+        streams_output: true,
+        announces_runs: false,
+        failure_texts: &[],
+        read_retry: None,
     };
     /// An agent that was not run with Roost yet: no optional behaviour is claimed.
     const UNTESTED: Self =
@@ -118,6 +160,7 @@ pub const PRESETS: [Preset; 6] = [
                 "turn_id",
             ],
             output_field: Some("aggregated_output"),
+            ..AgentProfile::CONFORMING
         },
     },
     Preset {

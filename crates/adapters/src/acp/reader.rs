@@ -12,6 +12,7 @@ use super::connection::{AcpConnection, PendingReply, cancelled};
 use super::failure;
 use super::map;
 use super::questions;
+use super::tools::TurnEnd;
 use super::turn::{AcpTurn, PendingPermission};
 use super::wire::{self, AcpMessage};
 use crate::host::json_rpc::{self, CallResult, RpcError, RpcId};
@@ -144,7 +145,7 @@ impl AcpConnection {
         match (self.peer.take(id), self.out.live()) {
             (Some(PendingReply::Call(to)), _) => reply(to, Ok(value)),
             (Some(PendingReply::Prompt), Some((turn, drafts))) => {
-                turn.mapper.end(drafts);
+                turn.mapper.end(TurnEnd::Answered, drafts);
                 let status = if value.is_ok() { RequestStatus::Ok } else { RequestStatus::Error };
                 turn.task.request_completed(status, drafts);
                 drafts.extend(value.as_ref().ok().and_then(map::prompt_usage));

@@ -8,7 +8,7 @@ use agent_client_protocol_schema::v1 as acp;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use roost_engine::adapter::{
-    AdapterError, Answer, DRAFT_QUEUE, McpServerTransport, OpenSession, RuntimeSession, RuntimeTask, SentInput,
+    AdapterError, Answer, DRAFT_QUEUE, Draft, McpServerTransport, OpenSession, RuntimeSession, RuntimeTask, SentInput,
     StartedTask, TaskControl, TaskInput,
 };
 use roost_model::content::TranscriptMessage;
@@ -148,6 +148,14 @@ impl AcpSession {
             *chosen = Some(wanted);
         }
         Ok(())
+    }
+
+    /// Reports notices in the next task.
+    pub(crate) async fn tell(&self, notices: Vec<Draft>) -> Result<(), AdapterError> {
+        if notices.is_empty() {
+            return Ok(());
+        }
+        self.handle.send(AcpCommand::Tell { notices }).await
     }
 
     /// Sets one of the agent's own modes. When this returns, everything that the agent sent before has been read.

@@ -15,15 +15,25 @@ use roost_model::payload::{OutputStream, ToolCallRequestedPayload, ToolKind};
 use roost_model::tool::ToolCallIdentity;
 use serde_json::{Value, json};
 
-use super::presets::AgentProfile;
+use super::presets::{AgentProfile, CallWords, NamedCall};
 use super::tool_kind;
 
 /// What makes an attempt a different call: the tool's name, its kind, and the hash of its input.
 type CallFingerprint = (String, Option<ToolKind>, String);
 
+/// How a turn ended, as far as its tool calls are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TurnEnd {
+    /// The agent answered the prompt.
+    Answered,
+    /// The agent's process is gone.
+    Exited,
+}
+
 /// What the agent has said about one tool call, and what was reported of it.
 #[derive(Debug)]
 struct ToolCallState {
+    profile: AgentProfile,
     id: ToolCallId,
     /// The number of the last attempt that was reported or asked about; 0 before the first.
     attempt: u32,
@@ -46,9 +56,11 @@ struct ToolCallState {
     shown: String,
 }
 
-impl Default for ToolCallState {
-    fn default() -> Self {
+impl ToolCallState {
+    /// A call that nothing is known of yet, of an agent with this profile.
+    fn new(profile: AgentProfile) -> Self {
         Self {
+            profile,
             id: ToolCallId::new(),
             attempt: 0,
             fields: acp::ToolCallUpdateFields::default(),
@@ -62,12 +74,10 @@ impl Default for ToolCallState {
             shown: String::new(),
         }
     }
-}
 
-impl ToolCallState {
     /// Begins another attempt at a call that is over. Only the id and the attempt number are kept.
     fn restart(&mut self) {
-        *self = Self { id: self.id.clone(), attempt: self.attempt, ..Self::default() };
+        *self = Self { id: self.id.clone(), attempt: self.attempt, ..Self::new(self.profile) };
     }
 
     /// Merges an update. Before the call is reported it comes in pieces, and the last value of a field counts. After
@@ -113,13 +123,28 @@ impl ToolCallState {
             && fields.kind != Some(acp::ToolKind::Execute)
     }
 
-    fn fingerprint(&self) -> (CallFingerprint, Value) {
-        let input = self.input();
+    fn fingerprint(&self, native: &str) -> (CallFingerprint, Value) {
+        let NamedCall { name, input } = self.read_words(native).unwrap_or_else(|| {
+            let name = self.fields.name.clone().unwrap_or_default();
+            NamedCall { name, input: None }
+        });
+        let input = input.unwrap_or_else(|| self.input());
         // A claimed kind alone must not get a call allowed: the agent has to say what it wants to do.
         let claimed = self.fields.kind.filter(|_| !self.needs_permission || !self.is_blind());
         let kind = claimed.map(tool_kind::from_acp);
-        let name = self.fields.name.clone().unwrap_or_else(|| kind.map_or("other", tool_kind::name).to_owned());
+        let name = if name.is_empty() { kind.map_or("other", tool_kind::name).to_owned() } else { name };
         ((name, kind, canonical::hash(&input)), input)
+    }
+
+    /// The call as the profile reads it from the agent's words; `None` for an agent that sends raw inputs.
+    fn read_words(&self, native: &str) -> Option<NamedCall> {
+        let read = self.profile.read_call.filter(|_| self.fields.raw_input.is_none())?;
+        read(CallWords {
+            id: native,
+            kind: self.fields.kind.map(tool_kind::from_acp),
+            title: self.fields.title.as_deref().unwrap_or_default(),
+            explanation: &joined_text(&self.preview),
+        })
     }
 
     /// The call's input, plus the locations that the input does not name itself. Without an input, it is built from the
@@ -151,7 +176,7 @@ impl ToolCallState {
 
     /// The next attempt at the call, as it would be reported now.
     fn request(&self, native: &str) -> (CallFingerprint, ToolCallRequestedPayload) {
-        let (fingerprint, input) = self.fingerprint();
+        let (fingerprint, input) = self.fingerprint(native);
         let (name, kind, input_hash) = fingerprint.clone();
         let identity = ToolCallIdentity {
             tool_call_id: self.id.clone(),
@@ -180,9 +205,27 @@ impl ToolCallState {
             self.show_output(native, drafts);
         }
         let result = self.fields.raw_output.clone().or_else(|| content(&self.fields));
-        let outcome = ToolOutcome::of_runtime(call, result, is_error);
+        let never_ran = is_error && self.profile.announces_runs && !self.running && !self.needs_permission;
+        let outcome = ToolOutcome::of_runtime(call.clone(), result, is_error || self.says_that_it_failed());
         self.done = Some(outcome.clone());
-        drafts.push(Fact::ToolCompleted(outcome).into());
+        drafts.push(match never_ran {
+            true => Fact::ToolRefused { call, reason: text(&self.fields) }.into(),
+            false => Fact::ToolCompleted(outcome).into(),
+        });
+    }
+
+    /// Whether the output of a completed command says that the command failed.
+    fn says_that_it_failed(&self) -> bool {
+        let output = text(&self.fields);
+        self.fields.kind == Some(acp::ToolKind::Execute)
+            && self.profile.failure_texts.iter().any(|beginning| output.starts_with(beginning))
+    }
+
+    /// Whether the agent may have begun the call without asking: it said that the call runs, or it is gone and had all
+    /// of the call's input.
+    fn may_have_begun(&self, end: TurnEnd) -> bool {
+        let announced = self.running || end == TurnEnd::Exited && self.has_details();
+        announced && !self.needs_permission && self.done.is_none()
     }
 
     /// Reports the text that was added to the call's output since the last time; replaced text is not output, and neither
@@ -201,17 +244,16 @@ impl ToolCallState {
 }
 
 /// The tool calls of one task, by the agent's id.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct AcpTools {
     known: HashMap<String, ToolCallState>,
-    not_input: &'static [&'static str],
-    output_field: Option<&'static str>,
+    profile: AgentProfile,
 }
 
 impl AcpTools {
     /// No calls yet, of an agent with this profile.
     pub(super) fn new(profile: AgentProfile) -> Self {
-        Self { not_input: profile.not_input, output_field: profile.output_field, ..Self::default() }
+        Self { known: HashMap::new(), profile }
     }
 
     /// Whether a call was reported as in progress and has not ended.
@@ -224,14 +266,14 @@ impl AcpTools {
         let native = update.tool_call_id.0.to_string();
         let status = update.fields.status;
         let fields = self.without_noise(update.fields);
-        let tool = self.known.entry(native.clone()).or_default();
+        let tool = self.known.entry(native.clone()).or_insert_with(|| ToolCallState::new(self.profile));
         if status == Some(acp::ToolCallStatus::Pending) && tool.done.is_some() {
             tool.restart();
         }
         tool.merge(fields, false);
         if let Some(outcome) = tool.done.clone() {
             // A finished call that turns out to have been another one is reported again, as what it was.
-            if tool.reported.as_ref() != Some(&tool.fingerprint().0) {
+            if tool.reported.as_ref() != Some(&tool.fingerprint(&native).0) {
                 tool.report(&native, drafts);
                 drafts.push(Fact::ToolCompleted(outcome).into());
             }
@@ -249,7 +291,7 @@ impl AcpTools {
         if tool.reported.is_some() || tool.running && tool.has_details() {
             tool.report(&native, drafts);
         }
-        if tool.running {
+        if tool.running && tool.profile.streams_output {
             tool.show_output(&native, drafts);
         }
     }
@@ -264,7 +306,7 @@ impl AcpTools {
     ) -> ToolCallRequestedPayload {
         let native = update.tool_call_id.0.to_string();
         let fields = self.without_noise(update.fields);
-        let tool = self.known.entry(native.clone()).or_default();
+        let tool = self.known.entry(native.clone()).or_insert_with(|| ToolCallState::new(self.profile));
         if tool.done.is_some() {
             tool.restart();
         }
@@ -286,19 +328,25 @@ impl AcpTools {
         request
     }
 
-    /// Reports the calls that were announced and nothing more; called at the end of the turn.
-    pub(super) fn flush(&mut self, drafts: &mut Vec<Draft>) {
-        for (native, tool) in self.known.iter_mut().filter(|(_, tool)| tool.reported.is_none()) {
-            tool.report(native, drafts);
+    /// Reports the calls that were announced and nothing more, and the start of those that may have begun; called at
+    /// the end of the turn. Without the start, the record would say that they were denied.
+    pub(super) fn flush(&mut self, end: TurnEnd, drafts: &mut Vec<Draft>) {
+        for (native, tool) in &mut self.known {
+            if tool.may_have_begun(end) {
+                let call = tool.report(native, drafts);
+                drafts.push(Fact::ToolStarted(call).into());
+            } else if tool.reported.is_none() {
+                tool.report(native, drafts);
+            }
         }
     }
 
     /// Removes the input fields that the profile ignores, and unwraps the output field that it names.
     fn without_noise(&self, mut fields: acp::ToolCallUpdateFields) -> acp::ToolCallUpdateFields {
         if let Some(Value::Object(input)) = &mut fields.raw_input {
-            input.retain(|field, _| !self.not_input.contains(&field.as_str()));
+            input.retain(|field, _| !self.profile.not_input.contains(&field.as_str()));
         }
-        if let (Some(field), Some(Value::Object(output))) = (self.output_field, &mut fields.raw_output)
+        if let (Some(field), Some(Value::Object(output))) = (self.profile.output_field, &mut fields.raw_output)
             && let Some(tool_output) = output.remove(field)
         {
             fields.raw_output = Some(tool_output);
@@ -342,7 +390,11 @@ fn content(fields: &acp::ToolCallUpdateFields) -> Option<Value> {
 }
 
 fn text(fields: &acp::ToolCallUpdateFields) -> String {
-    let texts = fields.content.iter().flatten().filter_map(|content| match content {
+    joined_text(fields.content.as_deref().unwrap_or_default())
+}
+
+fn joined_text(content: &[acp::ToolCallContent]) -> String {
+    let texts = content.iter().filter_map(|content| match content {
         acp::ToolCallContent::Content(acp::Content { content: acp::ContentBlock::Text(text), .. }) => {
             Some(text.text.as_str())
         }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use agent_client_protocol_schema::v1 as acp;
 use roost_engine::adapter::{Draft, Fact};
 use roost_model::payload::ToolCallRequestedPayload;
-use roost_process::Line;
+use roost_process::{Exit, Line};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -17,15 +17,20 @@ use super::cost::SessionCost;
 use super::presets::{AgentProfile, preset};
 use super::turn::{AcpTurn, PROMPT};
 use super::wire;
+use crate::gemini;
 use crate::host::json_rpc::Incoming;
-use crate::host::{Task, Writer};
+use crate::host::{Connection as _, ExitReport, Task, Writer};
 use crate::trace_kit::{self, RecordedMessage, Words, assert_nothing_is_open, recorded};
 
 /// Every turn of a trace as drafts.
 fn turns(path: &Path) -> Vec<Vec<Draft>> {
     let (writer, mut written) = Writer::new("nobody reads this");
     let agent = path.parent().unwrap().file_name().unwrap().to_string_lossy();
-    let profile = preset(&agent).map_or(AgentProfile::CONFORMING, |preset| preset.profile);
+    let profile = match preset(&agent) {
+        Some(preset) => preset.profile,
+        None if agent == "gemini" => gemini::PROFILE,
+        None => AgentProfile::CONFORMING,
+    };
     let mut connection = AcpConnection::new(writer, profile);
     let mut turns = Vec::new();
     for RecordedMessage { sent, text } in recorded(path) {
@@ -53,9 +58,18 @@ fn turns(path: &Path) -> Vec<Vec<Draft>> {
             while written.try_recv().is_ok() {}
         }
     }
+    if was_killed(path) {
+        connection.on_exit(&ExitReport::new::<AcpConnection>(Some(Exit::Signal(9)), None));
+    }
     turns.push(connection.out.drafts);
     turns.remove(0);
     turns
+}
+
+/// Whether the agent of a recording was killed at its end.
+fn was_killed(path: &Path) -> bool {
+    let last = std::fs::read_to_string(path).unwrap().lines().last().map(ToOwned::to_owned);
+    last.is_some_and(|line| line.contains(r#"{\"exit\": -9}"#))
 }
 
 fn summary(path: &Path) -> String {
@@ -136,4 +150,14 @@ fn every_line_of_a_recorded_agent_is_of_the_protocol_and_what_is_not_understood_
 #[test]
 fn every_turn_of_a_recorded_agent_ends_and_leaves_nothing_open() {
     traces().iter().for_each(|path| assert_nothing_is_open(path, turns(path)));
+}
+
+#[test]
+fn a_call_that_had_begun_when_its_agent_was_killed_is_not_recorded_as_denied() {
+    let path = trace_kit::traces("claude-agent-acp", 1).into_iter().find(|path| path.ends_with("orphan_kill9.jsonl"));
+    let drafts = turns(&path.unwrap()).into_iter().flatten();
+    let told: Vec<_> = drafts.skip_while(|draft| !matches!(draft.fact, Fact::ToolRequested(_))).collect();
+    let [requested, started, ended] = told.as_slice() else { panic!("{told:?}") };
+    assert!(matches!(&requested.fact, Fact::ToolRequested(call) if call.input["command"] == "sleep 60"));
+    assert!(matches!(started.fact, Fact::ToolStarted(_)) && matches!(ended.fact, Fact::Ended(_)), "{told:?}");
 }

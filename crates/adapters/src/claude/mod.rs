@@ -32,6 +32,7 @@ mod questions;
 mod reader;
 mod session;
 mod session_registry;
+mod slash;
 mod sources;
 mod tools;
 #[cfg(test)]
@@ -51,7 +52,7 @@ use roost_engine::adapter::{AdapterError, Availability, LoginCommand, OpenSessio
 use roost_engine::facts::RuntimeFacts;
 use roost_engine::{NativeMessage, NativeSession};
 use roost_model::ids::{RuntimeSessionId, SessionId};
-use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
+use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName, SlashCommand};
 use roost_process::Holder;
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -253,6 +254,10 @@ impl RuntimeAdapter for ClaudeAdapter {
         let (config, cwd, id) = (self.config_dir(env), PathBuf::from(&env.cwd), id.clone());
         tokio::task::spawn_blocking(move || history::messages(&config, &cwd, id.as_str())).await?
     }
+    async fn slash_commands(&self, env: &RuntimeEnv) -> Vec<SlashCommand> {
+        slash::commands(self.config_dir(env), PathBuf::from(&env.cwd)).await
+    }
+
     async fn past_stamp(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> Option<u64> {
         let (config, cwd, id) = (self.config_dir(env), PathBuf::from(&env.cwd), id.clone());
         tokio::task::spawn_blocking(move || history::stamp(&config, &cwd, id.as_str())).await.ok()?

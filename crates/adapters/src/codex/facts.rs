@@ -47,7 +47,6 @@ pub(super) static FACTS: RuntimeFacts = RuntimeFacts {
         silent_fields: SILENT_FIELDS,
         wraps_commands: true,
         shell_lasts: false,
-        ..Toolset::UNKNOWN
     },
     control_files: ControlFiles { folders: &[".codex"], files: &[] },
     tested: Some(tested_versions::CODEX),

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::wire::{TurnError, TurnStatus};
 use crate::host::json_rpc::RpcError;
+use crate::provider_errors::UNREACHABLE;
 
 /// How the task ends when Codex reports this status for its turn.
 pub(super) fn task_end(status: TurnStatus, error: Option<&TurnError>) -> TaskEnd {
@@ -38,9 +39,6 @@ fn failure(error: &TurnError) -> TaskError {
     let retryable = cut || transient;
     TaskError { retryable, raw: serde_json::to_value(error).ok(), ..TaskError::new(code, message) }
 }
-
-/// What a connection that cannot be made most likely means.
-const UNREACHABLE: &str = "the provider cannot be reached: the network is down, or its address is wrong";
 
 /// Whether Codex got no connection to the provider. It has no error name for that.
 fn is_unreachable(error: &TurnError) -> bool {

@@ -60,7 +60,7 @@ use roost_engine::adapter::{
 use roost_engine::facts::RuntimeFacts;
 use roost_engine::{NativeMessage, NativeSession};
 use roost_model::ids::RuntimeSessionId;
-use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
+use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName, SlashCommand};
 use roost_process::Holder;
 use roost_process::records::Record;
 use serde_json::{Map, Value};
@@ -230,6 +230,11 @@ impl RuntimeAdapter for CodexAdapter {
         let (CodexHome(home), id) = (CodexHome::from_env(&self.command, env), id.clone());
         let cwd = PathBuf::from(&env.cwd);
         tokio::task::spawn_blocking(move || history::messages(&home, &cwd, id.as_str())).await?
+    }
+
+    async fn slash_commands(&self, env: &RuntimeEnv) -> Vec<SlashCommand> {
+        let (home, cwd) = (CodexHome::from_env(&self.command, env), PathBuf::from(&env.cwd));
+        slash::commands(home.0, cwd).await
     }
 
     async fn past_stamp(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> Option<u64> {

@@ -3,8 +3,13 @@
 //! `/compact` is carried out, because the app server has a request for it. `/review` is not, although it has one too:
 //! the reviewing agent would run commands without requesting approvals.
 
+use std::path::PathBuf;
+
 use roost_engine::adapter::TaskInput;
 use roost_model::content::TranscriptContentBlock;
+use roost_model::runtime::{self, CommandOrigin};
+
+use crate::slash;
 
 /// Commands of the terminal that cannot be had here, with what to do instead where there is something.
 const UNAVAILABLE: [(&str, &str); 12] = [
@@ -29,6 +34,20 @@ pub(super) enum SlashCommand {
     Compact,
     /// One that only Codex's terminal has; it goes to the model as text, and people are told this.
     Unavailable(String),
+}
+
+/// The commands that a prompt may begin with: `/compact`, and skills.
+pub(super) async fn commands(home: PathBuf, cwd: PathBuf) -> Vec<runtime::SlashCommand> {
+    slash::listed(move || {
+        let mut all = slash::built_in(&[("compact", "Summarises the conversation so far")]);
+        all.extend(slash::list_skills(&home.join("skills"), '$', CommandOrigin::User));
+        // The nearest folder counts, so it comes last.
+        for folder in cwd.ancestors().collect::<Vec<_>>().into_iter().rev() {
+            all.extend(slash::list_skills(&folder.join(".agents/skills"), '$', CommandOrigin::Project));
+        }
+        all
+    })
+    .await
 }
 
 impl SlashCommand {

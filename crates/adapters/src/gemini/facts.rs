@@ -1,4 +1,5 @@
-//! The facts about the Gemini CLI that the policy and the configuration need.
+//! The facts about the Gemini CLI that the policy and the configuration need. The names of its tools are read from its
+//! calls in [`super::calls`].
 
 use roost_engine::facts::{Action, ConfigKeys, ControlFiles, RuntimeFacts, Toolset};
 
@@ -18,10 +19,25 @@ pub(super) static FACTS: RuntimeFacts = RuntimeFacts {
             (Action::Edit, &["write_file", "replace"]),
             (Action::Shell, &["run_shell_command"]),
             (Action::Fetch, &["web_fetch", "google_web_search"]),
-            (Action::Inert, &["write_todos", "ask_user", "enter_plan_mode", "activate_skill", "get_internal_docs"]),
+            (
+                Action::Inert,
+                &[
+                    "write_todos",
+                    "update_topic",
+                    "ask_user",
+                    "enter_plan_mode",
+                    "activate_skill",
+                    "get_internal_docs",
+                    "tracker_create_task",
+                    "tracker_update_task",
+                    "tracker_get_task",
+                    "tracker_list_tasks",
+                    "tracker_add_dependency",
+                    "tracker_visualize",
+                ],
+            ),
             (Action::Change, &["save_memory", "exit_plan_mode"]),
         ],
-        titles_are_commands: true,
         shell_lasts: false,
         ..Toolset::UNKNOWN
     },

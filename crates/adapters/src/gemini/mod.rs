@@ -7,25 +7,32 @@
 //!   Only `plan` changes it, because then Gemini instructs the agent to plan. Calls that only read (`ls`, reading a
 //!   file) run unasked all the same, and are recorded as such.
 //! * A call is announced by its permission request, and Gemini does not mention a denied call again: the denial is its
-//!   end. The protocol has no place for the reason of a denial.
+//!   end. The protocol has no place for the reason of a denial. The tool and its input are read from the words of the
+//!   request, see [`calls`].
 //! * A cancel has no effect while a permission request is pending, so that request is answered as cancelled after it.
 //! * Gemini wipes a session that is loaded in the minute of its creation, and the empty record that every load leaves
 //!   behind makes the next start wipe it: see [`chats`]. Only sessions on disk are loaded, because Gemini reads an
 //!   unknown id as an index into its list.
 //! * After a load Gemini replays the conversation. It answers the `set_mode` that follows after the replay, which is
 //!   how the end of the replay is known.
+//! * What ACP has no place for (exit codes, to-do lists) is taken from Gemini's own record, see [`record_details`].
 //! * Commands run without a terminal, because only then Gemini reports what they print. The contents that `read_file`
 //!   reads go to the model only.
 //! * `config` is Gemini's `settings.json`; it is laid over the user's own in a home for one run, see [`home`].
 
 mod auth;
+mod calls;
 mod capabilities;
 mod chats;
+mod commands;
 mod facts;
 mod history;
 mod home;
+mod hooks;
 mod launch;
 mod plain;
+mod record_details;
+mod retries;
 mod session;
 mod settings;
 mod sources;
@@ -40,7 +47,7 @@ use roost_engine::adapter::{AdapterError, Availability, LoginCommand, OpenSessio
 use roost_engine::facts::RuntimeFacts;
 use roost_engine::{NativeMessage, NativeSession};
 use roost_model::ids::RuntimeSessionId;
-use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
+use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName, SlashCommand};
 use roost_process::Holder;
 use serde_json::{Map, Value};
 
@@ -53,10 +60,15 @@ use facts::FACTS;
 use session::GeminiSession;
 
 /// How Gemini behaves beyond what its handshake tells.
-const PROFILE: AgentProfile = AgentProfile {
+pub(crate) const PROFILE: AgentProfile = AgentProfile {
     asks_questions: false,
     asks_in_parallel: false,
     reads_links_as_paths: true,
+    read_call: Some(calls::read_call),
+    streams_output: false,
+    announces_runs: true,
+    failure_texts: calls::FAILURE_TEXTS,
+    read_retry: Some(retries::read_retry),
     ..AgentProfile::CONFORMING
 };
 
@@ -183,6 +195,10 @@ impl RuntimeAdapter for GeminiAdapter {
     async fn past_messages(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<NativeMessage>>> {
         let (home, cwd, id) = (self.home(env), PathBuf::from(&env.cwd), id.clone());
         tokio::task::spawn_blocking(move || history::messages(&home, &cwd, id.as_str())).await?
+    }
+
+    async fn slash_commands(&self, env: &RuntimeEnv) -> Vec<SlashCommand> {
+        commands::list(self.home(env), PathBuf::from(&env.cwd)).await
     }
 
     async fn past_stamp(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> Option<u64> {

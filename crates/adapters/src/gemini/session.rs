@@ -4,12 +4,13 @@
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use roost_engine::adapter::{AdapterError, OpenSession, RuntimeSession, StartedTask, TaskInput};
+use roost_engine::adapter::{AdapterError, Draft, OpenSession, RuntimeSession, StartedTask, TaskInput};
 use roost_model::ids::RuntimeSessionId;
 use roost_model::mode::Mode;
 use serde_json::{Map, Value, json};
 
-use super::{auth, launch, sources};
+use super::record_details::{self, RecordLocation};
+use super::{auth, commands, hooks, launch, sources};
 use crate::acp::AcpSession;
 use crate::host::AgentCommand;
 use crate::host::locks::Lock;
@@ -23,6 +24,8 @@ pub(super) struct GeminiSession {
     cwd: PathBuf,
     /// The files with machine-wide settings.
     system: Vec<PathBuf>,
+    /// The notice about the user's hooks, until the first task has told it.
+    hooks: Option<Draft>,
     /// Held until the process is gone.
     _lock: Lock,
     /// Recorded with every task. Settings are recorded by name only, because their values can be secrets.
@@ -42,9 +45,10 @@ impl GeminiSession {
         acp.set_mode(mode).await?;
         let variables = launch::variables(command, &open.env);
         let (home, system) = (auth::home(&variables), sources::system(&variables));
+        let hooks = hooks::notice(home.clone(), open.env.cwd.clone().into(), settings).await;
         let settings: Vec<_> = settings.keys().collect();
         let runtime_config = json!({ "model": open.input.model, "settings": settings });
-        Ok(Self { acp, mode, home, cwd: open.env.cwd.clone().into(), system, runtime_config, _lock: lock })
+        Ok(Self { acp, mode, home, cwd: open.env.cwd.clone().into(), system, hooks, runtime_config, _lock: lock })
     }
 }
 
@@ -62,13 +66,19 @@ impl RuntimeSession for GeminiSession {
         self.acp.native_id()
     }
 
-    async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
+    async fn start_task(&mut self, mut input: TaskInput) -> Result<StartedTask, AdapterError> {
+        let told = commands::expand(&mut input, self.home.clone(), self.cwd.clone()).await;
+        self.acp.tell(told.into_iter().chain(self.hooks.take()).collect()).await?;
         let mode = native_mode(input.mode);
         if mode != self.mode {
             self.acp.set_mode(mode).await?;
             self.mode = mode;
         }
         let mut started = self.acp.start_task(input).await?;
+        if let Some(id) = self.native_id() {
+            let (home, cwd, id) = (self.home.clone(), self.cwd.clone(), id.to_string());
+            started.task = record_details::add_recorded_details(started.task, RecordLocation { home, cwd, id });
+        }
         started.input.implicit_sources = sources::read(self.home.clone(), self.cwd.clone(), self.system.clone()).await;
         started.input.input["runtime_config"] = self.runtime_config.clone();
         started.input.input["runtime_config"]["mode"] = mode.into();

@@ -32,8 +32,8 @@ const SILENCE_TIMEOUT: Duration = Duration::from_secs(45);
 
 /// A command from the session to the task that owns the connection.
 pub(super) enum OpencodeCommand {
-    /// Starts a turn, before the prompt is sent.
-    Begin { drafts: mpsc::Sender<Vec<Draft>>, to: Reply },
+    /// Starts a turn, before the prompt is sent; it tells these notices first.
+    Begin { drafts: mpsc::Sender<Vec<Draft>>, notices: Vec<Draft>, to: Reply },
     /// Drops the turn, because the prompt could not be sent.
     Forget,
     /// Takes a decision about a tool call; answered with OpenCode's id of the permission, to reply to.
@@ -85,7 +85,7 @@ impl Connection for OpencodeConnection {
 
     fn on_command(&mut self, command: OpencodeCommand) -> PumpAction {
         match command {
-            OpencodeCommand::Begin { drafts, to } => reply(to, self.begin(drafts)),
+            OpencodeCommand::Begin { drafts, notices, to } => reply(to, self.begin(drafts, notices)),
             OpencodeCommand::Forget => self.outbox().turn = None,
             OpencodeCommand::Decide { call, allow, to } => reply(to, self.decide(&call, allow)),
             OpencodeCommand::Answer { question, answer, to } => reply(to, self.answer_question(&question, answer)),
@@ -156,8 +156,9 @@ impl OpencodeConnection {
         }
     }
 
-    fn begin(&mut self, drafts: mpsc::Sender<Vec<Draft>>) -> Result<(), AdapterError> {
+    fn begin(&mut self, drafts: mpsc::Sender<Vec<Draft>>, notices: Vec<Draft>) -> Result<(), AdapterError> {
         self.outbox().refuse_if_busy::<Self>()?;
+        self.outbox().early.extend(notices);
         self.outbox().begin(OpencodeTurn::new(Task::new(PROMPT_METHOD, drafts)));
         Ok(())
     }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::http::HttpError;
 use super::wire::NamedError;
+use crate::provider_errors::{UNREACHABLE, is_unreachable};
 
 /// How the task ends when its turn ends with this error.
 pub(super) fn task_end(error: &NamedError) -> TaskEnd {
@@ -29,7 +30,8 @@ pub(super) fn task_end(error: &NamedError) -> TaskEnd {
     };
     let status = status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
     let hint = if no_model { "; log in to its provider (`opencode auth login`), or choose another model" } else { "" };
-    let message = format!("OpenCode could not go on{status}: {sentence}{hint}");
+    let unreachable = if is_unreachable(sentence) { format!("{UNREACHABLE}: ") } else { String::new() };
+    let message = format!("OpenCode could not go on{status}: {unreachable}{sentence}{hint}");
     let raw = serde_json::to_value(error).ok();
     TaskEnd::Failed(Box::new(TaskError { retryable, raw, ..TaskError::new(code, message) }))
 }

@@ -46,6 +46,11 @@ impl OpencodeFolders {
 }
 
 impl OpencodeFolders {
+    /// The user's own folders of settings.
+    pub(super) fn settings(&self) -> Vec<PathBuf> {
+        [Some(&self.config), self.extra.as_ref()].into_iter().flatten().cloned().collect()
+    }
+
     /// The database with the conversations.
     pub(super) fn database(&self) -> PathBuf {
         self.data.join("opencode.db")
@@ -108,9 +113,9 @@ fn files(folders: &OpencodeFolders, cwd: &Path) -> Vec<(PathBuf, SourceKind)> {
     let mut files: Vec<_> = folders.named.iter().map(|file| (file.clone(), SourceKind::Config)).collect();
     let settings =
         |folder: &Path| ["opencode.json", "opencode.jsonc"].map(|file| (folder.join(file), SourceKind::Config));
-    for folder in [Some(&folders.config), folders.extra.as_ref()].into_iter().flatten() {
-        files.extend(settings(folder));
-        files.extend(extension_files(folder));
+    for folder in folders.settings() {
+        files.extend(settings(&folder));
+        files.extend(extension_files(&folder));
     }
     files.push((folders.config.join("AGENTS.md"), SourceKind::ProjectInstruction));
     files.push((folders.home.join(".claude/CLAUDE.md"), SourceKind::ProjectInstruction));

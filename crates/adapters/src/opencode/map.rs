@@ -105,6 +105,11 @@ impl PartMapper {
         self.blocks.iter_mut().for_each(|block| block.has_gap = true);
     }
 
+    /// Called when the provider is asked again: the model begins its answer anew, so what it had said is not completed.
+    pub(super) fn discard_open_texts(&mut self) {
+        self.blocks.iter_mut().for_each(|block| block.done = true);
+    }
+
     /// Completes the open texts, when the turn is over.
     pub(super) fn on_turn_end(&mut self, drafts: &mut Vec<Draft>) {
         self.blocks.iter_mut().for_each(|block| block.finish(drafts));

@@ -17,12 +17,14 @@
 //! * Two servers would work on one conversation without knowing of each other, so a session is opened only once. Roost
 //!   cannot see whether somebody has it open in a terminal.
 //! * Servers start one after the other: two that start in a new home would both create the database there, and fail.
+//! * A slash command is filled in by Roost and sent as text: OpenCode's own request for it runs shell commands unasked.
 //! * The host's own tools reach OpenCode only as an MCP server.
 //! * The agent's own tools can read the server's password, because OpenCode passes its environment on. If the agent
 //!   must not be trusted that far, run it in a sandbox.
 
 mod capabilities;
 mod catch_up;
+mod commands;
 mod connection;
 mod external;
 mod facts;
@@ -54,7 +56,7 @@ use roost_engine::adapter::{AdapterError, Availability, LoginCommand, OpenSessio
 use roost_engine::facts::RuntimeFacts;
 use roost_engine::{NativeMessage, NativeSession};
 use roost_model::ids::RuntimeSessionId;
-use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
+use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName, SlashCommand};
 use roost_process::Holder;
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
@@ -212,6 +214,14 @@ impl RuntimeAdapter for OpencodeAdapter {
         let (database, cwd) = (OpencodeFolders::from_env(&self.command, env).database(), PathBuf::from(&env.cwd));
         let id = id.clone();
         tokio::task::spawn_blocking(move || history::messages(&database, &cwd, id.as_str())).await?
+    }
+
+    async fn slash_commands(&self, env: &RuntimeEnv) -> Vec<SlashCommand> {
+        match self.external {
+            // Which folders somebody else's server reads is not known.
+            Some(_) => Vec::new(),
+            None => commands::list(OpencodeFolders::from_env(&self.command, env), PathBuf::from(&env.cwd)).await,
+        }
     }
 
     async fn past_stamp(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> Option<u64> {

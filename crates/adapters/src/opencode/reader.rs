@@ -10,6 +10,7 @@ use super::session_tree::SessionTree;
 use super::turn::OpencodeTurn;
 use super::wire::{self, MessageInfo, MessagePart, PartKind, ServerEvent, SessionStatus, StreamLine};
 use crate::host::{Outbox, noise};
+use crate::provider_errors::ProviderRetry;
 
 /// A POST request to the server.
 #[derive(Debug, PartialEq)]
@@ -165,8 +166,9 @@ impl Reader {
             }
             SessionStatus::Retry { attempt, message } => {
                 turn.busy = true;
-                let message = format!("the provider did not answer (try {attempt}): {message}");
-                self.out.drafts.push(map::warning(message, None));
+                turn.mapper.discard_open_texts();
+                let retry = ProviderRetry { runtime: "OpenCode", attempt, status: None, reason: &message };
+                self.out.drafts.push(map::warning(retry.message(), None));
             }
             // `session.idle` follows.
             SessionStatus::Idle | SessionStatus::Other => {}

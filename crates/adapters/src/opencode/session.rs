@@ -16,6 +16,7 @@ use roost_model::tool::ToolCallIdentity;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
+use super::commands::{self, CommandChoice};
 use super::connection::{OpencodeCommand, OpencodeConnection};
 use super::home::{self, OpencodeFolders};
 use super::http::{Client, HttpError};
@@ -100,10 +101,10 @@ impl OpencodeSession {
         }
     }
 
-    /// The body of a prompt request; an error if the model is not `provider/model`.
-    async fn prompt(&self, input: &TaskInput) -> Result<Value, AdapterError> {
+    /// The body of a prompt request, with this model or the session's; an error if the model is not `provider/model`.
+    async fn prompt(&self, input: &TaskInput, model: Option<String>) -> Result<Value, AdapterError> {
         let mut prompt = json!({ "parts": prompt::parts(input, Path::new(&self.open.env.cwd)).await });
-        if let Some(model) = &self.open.input.model {
+        if let Some(model) = model.as_ref().or(self.open.input.model.as_ref()) {
             let Some((provider, model)) = model.split_once('/') else {
                 let message = format!("OpenCode wants a model as `provider/model`, not `{model}`");
                 return Err(AdapterError::Runtime { message, raw: None });
@@ -161,13 +162,19 @@ impl RuntimeSession for OpencodeSession {
         true
     }
 
-    async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
+    async fn start_task(&mut self, mut input: TaskInput) -> Result<StartedTask, AdapterError> {
         if input.model.is_some() {
             self.open.input.model.clone_from(&input.model);
         }
-        let prompt = self.prompt(&input).await?;
+        let cwd = Path::new(&self.open.env.cwd);
+        let CommandChoice { agent, model, notice } = commands::expand(&mut input, &self.client, cwd).await?;
+        let mut prompt = self.prompt(&input, model).await?;
+        if let Some(agent) = agent {
+            prompt["agent"] = agent.into();
+        }
         let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
-        self.handle.ask(|to| OpencodeCommand::Begin { drafts: sender, to }).await?;
+        let notices = notice.into_iter().collect();
+        self.handle.ask(|to| OpencodeCommand::Begin { drafts: sender, notices, to }).await?;
         if let Err(error) = self.client.post(&format!("/session/{}/prompt_async", self.native), &prompt).await {
             // A connection that is gone has no turn to drop.
             let _ = self.handle.send(OpencodeCommand::Forget).await;

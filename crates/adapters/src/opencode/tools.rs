@@ -16,6 +16,9 @@ use crate::host::pending_decisions::PendingDecisions;
 /// Permissions that are requested in addition to that of the call itself.
 const SEPARATE_PERMISSIONS: [&str; 2] = ["doom_loop", "external_directory"];
 
+/// The tool that asks the user; the only one that runs without a permission.
+const QUESTION: &str = "question";
+
 /// What is known of one tool call.
 #[derive(Debug, Default)]
 struct TrackedCall {
@@ -104,12 +107,22 @@ impl CallTracker {
                     drafts.push(Fact::ToolOutputDelta { call, stream, delta }.into());
                 }
             }
+            // Every call but a question asks first, so one that did not ask never ran.
+            ToolStatus::Error if !tool.permission_asked && tool.name != QUESTION => {
+                let call = tool.report(native, drafts);
+                tool.done = true;
+                drafts.push(Fact::ToolRefused { call, reason: state.error.unwrap_or_default() }.into());
+            }
             ToolStatus::Completed | ToolStatus::Error => {
                 let call = tool.report(native, drafts);
                 tool.done = true;
-                let failed = state.metadata.get("exit").and_then(Value::as_i64).is_some_and(|code| code != 0);
-                let is_error = state.status == ToolStatus::Error || failed;
-                let result = state.output.or(state.error).map(Value::from);
+                let exit_code = state.metadata.get("exit").and_then(Value::as_i64).filter(|code| *code != 0);
+                let is_error = state.status == ToolStatus::Error || exit_code.is_some();
+                let text = state.output.or(state.error);
+                let result = match exit_code {
+                    Some(code) => Some(json!({ "exit_code": code, "output": text })),
+                    None => text.map(Value::from),
+                };
                 drafts.push(Fact::ToolCompleted(ToolOutcome::of_runtime(call, result, is_error)).into());
             }
         }

@@ -23,12 +23,11 @@ struct Ask {
     name: &'static str,
     kind: Option<ToolKind>,
     input: Value,
-    title: Option<&'static str>,
 }
 
 impl Ask {
     fn tool(runtime: &'static str, name: &'static str, input: Value) -> Self {
-        Self { runtime, name, kind: None, input, title: None }
+        Self { runtime, name, kind: None, input }
     }
 
     fn bash(command: &str) -> Self {
@@ -44,8 +43,8 @@ impl Ask {
     }
 
     fn call(&self) -> Call<'_> {
-        let Self { runtime, name, kind, input, title } = self;
-        Call { runtime, tools: &facts(runtime).tools, name, kind: *kind, input, input_hash: "", title: *title }
+        let Self { runtime, name, kind, input } = self;
+        Call { runtime, tools: &facts(runtime).tools, name, kind: *kind, input, input_hash: "" }
     }
 
     fn classified(&self) -> Classified {
@@ -125,7 +124,9 @@ fn every_runtimes_own_tools_are_known() {
         ("gemini", "save_memory", Write),
         ("gemini", "web_fetch", Network),
         ("gemini", "google_web_search", Network),
-        ("gemini", "mcp_probe_probe_echo", Dangerous),
+        ("gemini", "mcp__probe__probe_echo", Dangerous),
+        ("gemini", "update_topic", ReadOnly),
+        ("gemini", "invoke_agent", Dangerous),
         ("opencode", "read", ReadOnly),
         ("opencode", "list", ReadOnly),
         ("opencode", "glob", ReadOnly),
@@ -161,7 +162,7 @@ fn a_command_is_read_from_wherever_its_runtime_puts_it() {
         Ask::tool("codex", "exec_command", json!({ "cmd": "git status" })),
         Ask::tool("goose", "execute", json!({ "command": ["/bin/bash", "-lc", "git status"] })).kind(ToolKind::Execute),
         Ask::tool("opencode", "bash", json!({ "command": "git status", "description": "look" })),
-        Ask { title: Some("git status"), ..Ask::tool("gemini", "run_shell_command", json!({ "locations": [] })) },
+        Ask::tool("gemini", "run_shell_command", json!({ "command": "git status", "description": "look" })),
     ];
     for ask in cases {
         let Subject::Shell(command) = ask.subject() else { panic!("{:?} is no command", ask.input) };

@@ -20,9 +20,11 @@ macro_rules! wire_enum {
 
 mod capabilities;
 pub(crate) mod name;
+mod slash_command;
 
 pub use capabilities::*;
 pub use name::*;
+pub use slash_command::*;
 
 wire_enum! {
     /// Whether approvals and questions may wait for a person while a task runs.

@@ -298,21 +298,18 @@ fn commands_that_cannot_be_undone_are_dangerous() {
 #[test]
 fn a_command_is_read_as_its_runtime_shows_it() {
     static WRAPS: Toolset = Toolset { wraps_commands: true, ..Toolset::UNKNOWN };
-    static TITLES: Toolset = Toolset { titles_are_commands: true, ..Toolset::UNKNOWN };
-    let ask = |tools: &'static Toolset, input: Value, title: Option<&str>| {
-        let title = title.map(Into::into);
-        Ask { tools, title, ..Ask::tool("goose", "execute", input) }.kind(ToolKind::Execute)
+    let ask = |tools: &'static Toolset, input: Value| {
+        Ask { tools, ..Ask::tool("goose", "execute", input) }.kind(ToolKind::Execute)
     };
     let text = |ask: Ask| match ask.subject() {
         Subject::Shell(command) => command.text,
         other => panic!("{other:?} is no command"),
     };
     let wrapped = || json!({ "command": "/bin/bash -lc 'git status'" });
-    assert_eq!(text(ask(&WRAPS, wrapped(), None)), "git status");
-    assert_eq!(text(ask(&Toolset::UNKNOWN, wrapped(), None)), "/bin/bash -lc 'git status'");
-    assert_eq!(text(ask(&TITLES, json!({}), Some("git status"))), "git status");
-    assert_eq!(text(ask(&TITLES, json!({}), Some("git status [in x]"))), "");
-    assert_eq!(text(ask(&Toolset::UNKNOWN, json!({}), Some("git status"))), "");
+    assert_eq!(text(ask(&WRAPS, wrapped())), "git status");
+    assert_eq!(text(ask(&Toolset::UNKNOWN, wrapped())), "/bin/bash -lc 'git status'");
+    // A title is no command, whoever says so.
+    assert_eq!(text(ask(&Toolset::UNKNOWN, json!({ "title": "git status" }))), "");
 }
 
 #[test]
@@ -335,7 +332,7 @@ fn a_command_that_is_not_told_is_dangerous() {
     {
         assert_eq!(Ask::tool("claude", "Bash", input.clone()).class(), Dangerous, "{input}");
     }
-    let titled = Ask { title: Some("ls".into()), ..Ask::tool("goose", "execute", json!({})).kind(ToolKind::Execute) };
+    let titled = Ask::tool("goose", "execute", json!({ "title": "ls" })).kind(ToolKind::Execute);
     assert_eq!(titled.class(), Dangerous);
 }
 

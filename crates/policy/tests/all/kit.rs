@@ -39,7 +39,6 @@ pub(crate) struct Ask {
     pub(crate) name: String,
     pub(crate) kind: Option<ToolKind>,
     pub(crate) input: Value,
-    pub(crate) title: Option<String>,
     pub(crate) mode: Mode,
     pub(crate) approver: Approver,
     pub(crate) session: SessionId,
@@ -60,7 +59,6 @@ impl Ask {
             name: name.into(),
             kind: None,
             input,
-            title: None,
             mode: Mode::Ask,
             approver: Approver::Present,
             session: "one".into(),
@@ -141,8 +139,8 @@ impl Ask {
     }
 
     fn call<'a>(&'a self, hash: &'a str) -> Call<'a> {
-        let Self { runtime, tools, name, kind, input, title, .. } = self;
-        Call { runtime, tools, name, kind: *kind, input, input_hash: hash, title: title.as_deref() }
+        let Self { runtime, tools, name, kind, input, .. } = self;
+        Call { runtime, tools, name, kind: *kind, input, input_hash: hash }
     }
 
     pub(crate) fn class(&self) -> ToolClass {

@@ -599,7 +599,7 @@ fn a_claim_never_makes_a_call_milder_than_its_input() {
         assert_eq!(class(kind, json!({ "command": "rm -rf x" })), ToolClass::Dangerous, "{kind:?}");
         assert_eq!(class(kind, json!({ "path": "a", "cmd": ["rm", "-rf", "x"] })), ToolClass::Dangerous, "{kind:?}");
     }
-    let titled = Ask { title: Some("ls".into()), ..Ask::tool("claude", "Bash", json!({ "command": "rm -rf x" })) };
+    let titled = Ask::tool("claude", "Bash", json!({ "title": "ls", "command": "rm -rf x" }));
     assert_eq!(titled.class(), ToolClass::Dangerous);
     assert_eq!(class(ToolKind::Read, json!({})), ToolClass::Dangerous, "a read of nothing");
     assert_eq!(class(ToolKind::Delete, json!({ "command": "ls" })), ToolClass::Dangerous, "a delete that lists");

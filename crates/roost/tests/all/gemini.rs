@@ -2,6 +2,7 @@
 
 mod faults;
 mod remembering;
+mod showing;
 mod stopping;
 mod surviving;
 mod talking;

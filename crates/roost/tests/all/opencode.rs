@@ -3,6 +3,7 @@
 mod elsewhere;
 mod faults;
 mod live;
+mod own_commands;
 mod remembering;
 mod stopping;
 mod surviving;

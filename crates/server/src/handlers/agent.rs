@@ -3,8 +3,8 @@
 use roost_engine::Accepted;
 use roost_model::session::SessionRecord;
 use roost_rpc::{
-    AgentInputParams, AgentParams, AgentRespondParams, AgentRespondResult, AgentRunParams, AgentRunResult,
-    AgentStatusResult, Fault, FaultCode, RunMode, StatusWord,
+    AgentCommandsParams, AgentCommandsResult, AgentInputParams, AgentParams, AgentRespondParams, AgentRespondResult,
+    AgentRunParams, AgentRunResult, AgentStatusResult, Fault, FaultCode, RunMode, StatusWord,
 };
 use serde_json::json;
 
@@ -135,6 +135,20 @@ pub(crate) async fn status(context: &Context<'_>, params: AgentParams) -> Result
         agent_type: record.runtime.id().into(),
         waiting_for: waiting.first().map(|one| shape::tool_name(&one.ask).into()),
     })
+}
+
+pub(crate) async fn commands(context: &Context<'_>, params: AgentCommandsParams) -> Result<AgentCommandsResult, Fault> {
+    let agent_type = routing::runtime(context, params.agent_type.as_deref()).await?;
+    let entry = match &params.workspace_id {
+        Some(id) => context.host.workspaces.get(id)?,
+        None => context.host.workspaces.default().ok_or_else(|| {
+            let why = "there is no workspace to look in; add one with workspace/add";
+            Fault::new(FaultCode::AgentNotConfigured, why).with("method", "agent/commands")
+        })?,
+    };
+    let history = context.host.sessions.engine.native_history();
+    let commands = history.slash_commands(&agent_type, &entry.path).await.map_err(fault::engine)?;
+    Ok(AgentCommandsResult { agent_type, commands })
 }
 
 pub(crate) async fn input(context: &Context<'_>, params: AgentInputParams) -> Result<StatusWord, Fault> {

@@ -17,6 +17,9 @@ pub(super) fn rows() -> Vec<Row> {
     };
     vec![
         gives("agent/status", json!({}), json!({ "state": "idle", "agent_type": "fake" })),
+        gives("agent/commands", json!({}), json!({ "agent_type": "fake", "commands": [] })),
+        refuses("agent/commands", json!({ "agent_type": "hal" }), "INVALID_PAYLOAD"),
+        refuses("agent/commands", json!({ "workspace_id": "nobody" }), "WORKSPACE_NOT_FOUND"),
         refuses("agent/stop", json!({}), "CLAUDE_NOT_RUNNING"),
         refuses("agent/input", json!({ "input": "enter" }), "CLAUDE_NOT_RUNNING"),
         refuses("agent/run", json!({}), "INVALID_PAYLOAD"),
