@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::host::AgentCommand;
 use crate::opencode::ServerUrl;
+use crate::source_files::TrustedFiles;
 use crate::{claude, codex, demo, gemini, opencode};
 
 /// Every built-in runtime, in the order in which they are listed. A new one is a folder here and a line in this table.
@@ -33,6 +34,8 @@ pub struct Setup {
     pub config: Map<String, Value>,
     /// A server that runs already, to use instead of starting one; only OpenCode takes it.
     pub url: Option<ServerUrl>,
+    /// The files of projects that a person has agreed to.
+    pub trusted: TrustedFiles,
     /// Starts the runtime's processes and ends them with the daemon.
     pub holder: Arc<Holder>,
 }

@@ -23,3 +23,4 @@ mod trace_kit;
 
 pub use built_in::{BUILT_IN, BuiltIn, Setup, built_in};
 pub use host::AgentCommand;
+pub use source_files::TrustedFiles;

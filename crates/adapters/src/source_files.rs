@@ -1,15 +1,54 @@
 //! Files that a runtime reads by itself, recorded by path and hash and never by their contents.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use roost_model::canonical;
 use roost_model::sources::{ImplicitSource, SourceKind};
+use serde::de::DeserializeOwned;
 
 /// A longer file is recorded without a hash.
 const MAX_BYTES: u64 = 1024 * 1024;
 /// How many files are recorded for a task; more than anybody has.
 pub(crate) const MAX_FILES: usize = 256;
+
+/// The files of projects that a person has agreed to: their absolute paths, and the hashes of what was in them then. A
+/// file that has changed since is as any other.
+#[derive(Clone, Debug, Default)]
+pub struct TrustedFiles(BTreeMap<PathBuf, String>);
+
+impl TrustedFiles {
+    /// Trusts these files with these hashes (`sha256:…`).
+    pub fn new(files: BTreeMap<PathBuf, String>) -> Self {
+        Self(files)
+    }
+
+    /// Whether a person has agreed to this file with exactly these contents.
+    pub(crate) fn covers(&self, path: &Path, contents: &[u8]) -> bool {
+        self.0.get(path).is_some_and(|hash| *hash == canonical::hash_bytes(contents))
+    }
+}
+
+/// How to agree to a file as it is now: the line for `roost.toml`.
+pub(crate) fn how_to_trust(path: &Path, contents: &[u8]) -> String {
+    let hash = canonical::hash_bytes(contents);
+    let path = path.display();
+    format!("to agree to it as it is now, put \"{path}\" = \"{hash}\" under [security.trusted_files] in roost.toml")
+}
+
+/// The contents of a regular file; `None` if it is missing, something else, or longer than [`MAX_BYTES`]. Blocks on the
+/// disk.
+pub(crate) fn read_small(path: &Path) -> Option<Vec<u8>> {
+    let is_small = |size: u64| size <= MAX_BYTES;
+    fs::metadata(path).ok().filter(|metadata| metadata.is_file() && is_small(metadata.len()))?;
+    fs::read(path).ok().filter(|contents| is_small(contents.len() as u64))
+}
+
+/// Parses JSON that may begin with a byte order mark, as the runtimes do.
+pub(crate) fn parse_json<T: DeserializeOwned>(contents: &[u8]) -> Option<T> {
+    serde_json::from_slice(contents.strip_prefix(b"\xef\xbb\xbf").unwrap_or(contents)).ok()
+}
 
 /// Records a file; `None` if it is missing or no regular file. Blocks on the disk.
 pub(crate) fn source(path: &Path, kind: SourceKind) -> Option<ImplicitSource> {

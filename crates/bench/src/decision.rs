@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use roost_adapters::BUILT_IN;
 use roost_model::mode::Mode;
 use roost_policy::{
-    Approver, Call, Context, Effect, Memory, NamedPath, Pattern, Remembered, ResolvedPath, Rule, RuleSet, Scope,
-    ToolClass, Unresolved, classify, evaluate,
+    Approver, Call, Context, Effect, Memory, NamedPath, Pattern, Remembered, ResolvedPath, Rule, RuleSet,
+    RuntimePermissions, Scope, ToolClass, Unresolved, classify, evaluate,
 };
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ const ROUNDS: usize = 20_000;
 pub(crate) fn slowest() -> Outcome<(&'static str, f64)> {
     let rules: Vec<Rule> = (0..1_000).map(rule).collect();
     let answers: Vec<Remembered> = (0..1_000).map(answer).collect();
-    let (rules, memory) = (RuleSet::new(&rules)?, Memory::new(&answers)?);
+    let (rules, memory, permissions) = (RuleSet::new(&rules)?, Memory::new(&answers)?, RuntimePermissions::default());
     let workspace = Path::new("/home/ada/project");
     let session = "one".into();
     let tools = &roost_adapters::built_in("claude").ok_or("there is no runtime claude")?.facts.tools;
@@ -44,6 +44,7 @@ pub(crate) fn slowest() -> Outcome<(&'static str, f64)> {
             control: &control,
             rules: &rules,
             memory: &memory,
+            permissions: &permissions,
         };
         let mut times: Vec<Duration> = (0..ROUNDS)
             .map(|_| {

@@ -387,6 +387,8 @@ impl Actor {
                 events.push(model_input(&self.shared.artifacts, input).await.into());
                 self.write(events).await?;
                 if let Some(task) = &mut self.task {
+                    task.permissions =
+                        self.runtime.as_ref().map(|runtime| runtime.session.permissions()).unwrap_or_default();
                     task.phase = Phase::Running(running);
                 }
             }

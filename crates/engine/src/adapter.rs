@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use roost_model::content::TranscriptMessage;
@@ -27,6 +28,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 pub use fact::{Draft, Fact, TaskEnd, ToolOutcome};
+pub use roost_policy::{Pattern, PermissionEffect, PermissionRule, PermissionScope, RuntimePermissions, ToolClass};
 
 use crate::facts::RuntimeFacts;
 use crate::images::Images;
@@ -214,6 +216,11 @@ pub trait RuntimeSession: Send {
     /// Whether a task may use another model than the task before it. If not, the engine restarts the runtime for that.
     fn switches_model(&self) -> bool {
         false
+    }
+
+    /// The rules of the runtime's own settings, for the task that was started last: one more layer of the policy.
+    fn permissions(&self) -> Arc<RuntimePermissions> {
+        Arc::default()
     }
 
     /// Starts a task. The engine never starts one while another runs.

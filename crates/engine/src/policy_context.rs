@@ -12,7 +12,8 @@ use roost_model::payload::ToolCallRequestedPayload;
 use roost_model::runtime::RuntimeName;
 use roost_model::tool::{PolicyDecision, PolicyResult, ToolPolicyEvaluation};
 use roost_policy::{
-    Call, Context, ControlFiles, Effect, Memory, NO_APPROVER, Pattern, Remembered, RuleSet, Scope, Toolset,
+    Call, Context, ControlFiles, Effect, Memory, NO_APPROVER, Pattern, Remembered, RuleSet, RuntimePermissions, Scope,
+    Toolset,
 };
 
 pub use roost_policy::Approver;
@@ -63,6 +64,8 @@ pub(crate) struct CallSite<'a> {
     pub(crate) home: Option<&'a Path>,
     pub(crate) mode: Mode,
     pub(crate) approver: Approver,
+    /// The rules of the runtime's own settings.
+    pub(crate) permissions: &'a RuntimePermissions,
 }
 
 /// The policy of this host: its rules and the remembered answers.
@@ -103,6 +106,7 @@ impl Judge {
             control: &self.control,
             rules: &self.rules,
             memory: &memory,
+            permissions: site.permissions,
         };
         let evaluation = roost_policy::evaluate(&call, &context);
         let rule = evaluation.words.last().and_then(|word| word.rule.as_deref()).unwrap_or_default();

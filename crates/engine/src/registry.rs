@@ -37,8 +37,8 @@ impl Runtimes {
     }
 
     /// Sets the runtime of sessions that name none; the configuration's `default_runtime`.
-    pub fn set_default(&mut self, id: impl Into<String>) {
-        self.default = Some(id.into());
+    pub fn set_default(&mut self, id: &str) {
+        self.default = Some(RuntimeName::from_id(id).id().to_owned());
     }
 
     /// The id that was set as the default, if any.
@@ -58,8 +58,7 @@ impl Runtimes {
 
     /// The settings of this runtime that a device may choose; empty if it is not registered.
     pub fn plain_settings(&self, id: &str) -> &'static [PlainSetting] {
-        let found = self.entries.iter().find(|entry| entry.adapter.name().id() == id);
-        found.map_or(&[], |entry| entry.adapter.facts().plain_settings)
+        self.find(&RuntimeName::from_id(id)).map_or(&[], |entry| entry.adapter.facts().plain_settings)
     }
 
     /// The files that steer any of the runtimes. Disabled ones count too, because people may run them outside of Roost.
@@ -67,19 +66,23 @@ impl Runtimes {
         self.entries.iter().map(|entry| entry.adapter.facts().control_files).collect()
     }
 
-    /// The adapter of this id; an error if it is unknown or disabled.
+    /// The adapter of this id, or of another name of the same runtime; an error if it is unknown or disabled.
     pub fn usable(&self, id: &str) -> Result<Arc<dyn RuntimeAdapter>, Error> {
-        let found = self.entries.iter().find(|entry| entry.adapter.name().id() == id);
-        match found {
-            Some(entry) if entry.status == RuntimeStatus::Disabled => Err(Error::RuntimeDisabled(id.into())),
-            Some(entry) => Ok(entry.adapter.clone()),
-            None => Err(Error::UnknownRuntime { id: id.into(), known: self.ids() }),
-        }
+        self.usable_by_name(&RuntimeName::from_id(id))
     }
 
     /// The adapter of this name; an error if it is unknown or disabled.
     pub fn usable_by_name(&self, name: &RuntimeName) -> Result<Arc<dyn RuntimeAdapter>, Error> {
-        self.usable(name.id())
+        let id = || name.id().to_owned();
+        match self.find(name) {
+            Some(entry) if entry.status == RuntimeStatus::Disabled => Err(Error::RuntimeDisabled(id())),
+            Some(entry) => Ok(entry.adapter.clone()),
+            None => Err(Error::UnknownRuntime { id: id(), known: self.ids() }),
+        }
+    }
+
+    fn find(&self, name: &RuntimeName) -> Option<&RegisteredRuntime> {
+        self.entries.iter().find(|entry| entry.adapter.name() == *name)
     }
 
     /// The registry as clients see it, without availability.

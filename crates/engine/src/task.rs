@@ -1,12 +1,14 @@
 //! The task of a session: being opened, running, or stopping.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use roost_model::approval::Answerer;
 use roost_model::ids::TaskId;
 use roost_model::mode::Mode;
 use roost_model::session::TaskOutcome;
+use roost_policy::RuntimePermissions;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -49,6 +51,8 @@ pub(crate) struct Task {
     pub(crate) unresponsive: bool,
     /// Whether a person can be asked.
     pub(crate) approver: Approver,
+    /// The rules of the runtime's own settings, as they were when it took the task.
+    pub(crate) permissions: Arc<RuntimePermissions>,
     /// Decisions that a person is asked for, with their deadlines; the first one expires first.
     waiting: VecDeque<(Instant, Asked)>,
     /// The answers so far, by the id of the tool call or question.
@@ -88,6 +92,7 @@ impl Task {
             exit_deadline: None,
             unresponsive: false,
             approver,
+            permissions: Arc::default(),
             waiting: VecDeque::new(),
             answered: HashMap::new(),
             host: HostRuns::default(),

@@ -1,4 +1,5 @@
-//! Decides about a call: by the lists, the remembered answers, and the mode and the call's class.
+//! Decides about a call: by the lists, the remembered answers, the runtime's own settings, and the mode and the call's
+//! class.
 
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,7 @@ use crate::control_files::{self, ControlFiles};
 use crate::entry::PolicyQuery;
 use crate::remembered::{Memory, Remembered, offers};
 use crate::rules::RuleSet;
+use crate::runtime_permissions::RuntimePermissions;
 use crate::subject::Subject;
 
 /// Whether a person can answer when the policy asks.
@@ -74,6 +76,8 @@ pub struct Context<'a> {
     pub rules: &'a RuleSet,
     /// The remembered answers.
     pub memory: &'a Memory,
+    /// The rules of the runtime's own settings.
+    pub permissions: &'a RuntimePermissions,
 }
 
 impl Context<'_> {
@@ -143,8 +147,9 @@ fn word(result: PolicyResult, rule: String) -> ToolPolicyEvaluation {
 fn decide(query: &PolicyQuery<'_>) -> (PolicyResult, String) {
     let PolicyQuery { classified, context, .. } = query;
     let denied = context.rules.deny.denies(query).or_else(|| context.memory.deny.denies(query));
-    if let Some(entry) = denied {
-        return (PolicyResult::Deny, entry.label.clone());
+    let denied = denied.map(|entry| entry.label.as_str()).or_else(|| context.permissions.denies(query));
+    if let Some(label) = denied {
+        return (PolicyResult::Deny, label.to_owned());
     }
     let mode = context.mode;
     let class = classified.classes.worst();
@@ -156,16 +161,41 @@ fn decide(query: &PolicyQuery<'_>) -> (PolicyResult, String) {
     if let Some(entry) = allowed {
         return (PolicyResult::Allow, entry.label.clone());
     }
+    if mode != Mode::Yolo
+        && let Some(label) = context.permissions.asks(query)
+    {
+        return (PolicyResult::Ask, label.to_owned());
+    }
+    let by_mode = decide_by_mode(mode, class, query);
+    if by_mode.0 == PolicyResult::Ask
+        && let Some(label) = allowed_by_runtime(class, query)
+    {
+        return (PolicyResult::Allow, label.to_owned());
+    }
+    by_mode
+}
+
+fn decide_by_mode(mode: Mode, class: ToolClass, query: &PolicyQuery<'_>) -> (PolicyResult, String) {
     match (mode, class) {
         (Mode::Yolo | Mode::Auto, ToolClass::ReadOnly | ToolClass::Write | ToolClass::Network)
         | (Mode::Yolo, ToolClass::Dangerous) => (PolicyResult::Allow, format!("permission_mode:{mode}")),
         (_, ToolClass::ReadOnly) => (PolicyResult::Allow, format!("permission_mode:{mode}:read_only")),
         (_, ToolClass::Dangerous) => (PolicyResult::Ask, "permission_mode:dangerous".to_owned()),
-        (Mode::AcceptEdits, ToolClass::Write) if is_an_edit(classified, context) => {
+        (Mode::AcceptEdits, ToolClass::Write) if is_an_edit(query.classified, query.context) => {
             (PolicyResult::Allow, format!("permission_mode:{mode}"))
         }
         (_, ToolClass::Write | ToolClass::Network) => (PolicyResult::Ask, format!("permission_mode:{mode}")),
     }
+}
+
+/// The label of the rule by which the runtime's own settings allow a call that the mode would ask about.
+fn allowed_by_runtime<'a>(class: ToolClass, query: &PolicyQuery<'a>) -> Option<&'a str> {
+    let PolicyQuery { classified, context, .. } = query;
+    let is_file_call = matches!(classified.subject, Subject::Files(_));
+    if class == ToolClass::Dangerous || (is_file_call && !is_an_edit(classified, context)) {
+        return None;
+    }
+    context.permissions.allows(query)
 }
 
 /// Whether a call changes files of the workspace and nothing else, and none that makes other programs run something.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use globset::{GlobBuilder, GlobMatcher};
 use roost_model::ids::SessionId;
+use roost_model::runtime::RuntimeName;
 
 use crate::class::{Call, Classified, ToolClass};
 use crate::decide::Context;
@@ -43,6 +44,7 @@ pub(crate) struct Entry {
 impl Entry {
     pub(crate) fn from_rule(rule: &Rule, label: String) -> Result<Self, String> {
         let Rule { runtime, workspace, class, .. } = rule.clone();
+        let runtime = runtime.map(|runtime| RuntimeName::from_id(&runtime).id().to_owned());
         let tool = rule.tool.as_deref().map(tool_matcher).transpose()?;
         let pattern = rule.pattern.clone();
         Self { label, session: None, workspace, runtime, tool, class, pattern, alone: false }.checked()

@@ -10,10 +10,13 @@
 //! |---|---|---|
 //! | 1. a deny rule | deny | `override:deny_tool`, `override:deny_permission`, `rule:<name>` |
 //! | 2. a remembered "no" | deny | `remembered:<scope>` |
-//! | 3. mode `Plan`, not a read | deny | `permission_mode:plan` |
-//! | 4. an allow rule | allow | `override:allow_tool`, `override:allow_permission`, `rule:<name>` |
-//! | 5. a remembered "yes" | allow | `remembered:<scope>` |
-//! | 6. the mode and the class | see below | `permission_mode:…` |
+//! | 3. a deny rule of the runtime's own settings | deny | the adapter's label, `claude_settings:deny …` |
+//! | 4. mode `Plan`, not a read | deny | `permission_mode:plan` |
+//! | 5. an allow rule | allow | `override:allow_tool`, `override:allow_permission`, `rule:<name>` |
+//! | 6. a remembered "yes" | allow | `remembered:<scope>` |
+//! | 7. an ask rule of the runtime's own settings, below `Yolo` | ask | the adapter's label |
+//! | 8. the mode and the class | see below | `permission_mode:…` |
+//! | 9. where that asks: an allow rule of the runtime's own settings | allow | the adapter's label |
 //!
 //! | mode | read-only | write | network | dangerous |
 //! |---|---|---|---|---|
@@ -28,6 +31,9 @@
 //! **Dangerous calls** run unasked below `Yolo` only if a rule or an answer names them exactly: the input's hash, the
 //! command with all its arguments, or the name of a tool of which nothing else is known (an MCP tool, say). A class, a
 //! glob, a command with `*`, or the name of the shell tool is not enough.
+//!
+//! **A runtime's own settings** ([`RuntimePermissions`]) never allow a dangerous call, however exactly they name it, and
+//! an edit only where it is one of the workspace's plain files.
 //!
 //! **What runs unasked in `Plan` and `Ask` is a closed list.** A shell line only reads if the small grammar of
 //! `shell/plain.rs` accepts it and the tables of `commands/read_only` know every argument of every command; the whole
@@ -55,6 +61,7 @@ mod pattern;
 mod redact;
 mod remembered;
 mod rules;
+mod runtime_permissions;
 pub mod shell;
 mod subject;
 mod toolset;
@@ -68,5 +75,6 @@ pub use pattern::Pattern;
 pub use redact::{REDACTED, is_secret_name, redact, redact_json, redact_settings};
 pub use remembered::{Memory, Remembered, Scope};
 pub use rules::{Effect, Error, Rule, RuleSet};
+pub use runtime_permissions::{PermissionEffect, PermissionRule, PermissionScope, RuntimePermissions};
 pub use subject::{ParsedCommand, Subject};
 pub use toolset::{Action, Toolset};

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use roost_adapters::AgentCommand;
 use roost_adapters::acp::{AcpAdapter, PRESETS, preset};
-use roost_adapters::{BUILT_IN, Setup, built_in};
+use roost_adapters::{BUILT_IN, Setup, TrustedFiles, built_in};
 use roost_cli::{StateDir, blocking, lock};
 use roost_engine::{Engine, Environments, NativeHistory, Runtimes, WhenFull};
 use roost_log::{Log, LogOptions, Retention, SqliteLog, StateLock, Synchronous};
@@ -83,7 +83,8 @@ pub(crate) fn runtimes(state: &StateDir, config: &Config) -> Result<Runtimes, Er
     for one in BUILT_IN {
         let runtime = settings(one.id);
         let (command, holder) = (command(one.id, &runtime), holder.clone());
-        let setup = Setup { command, config: runtime.config, url: runtime.url, holder };
+        let trusted = TrustedFiles::new(config.security.trusted_files.clone());
+        let setup = Setup { command, config: runtime.config, url: runtime.url, trusted, holder };
         runtimes.register((one.adapter)(setup), runtime.status);
     }
     let configured = config.runtimes.keys().map(String::as_str).filter(|id| built_in(id).is_none());

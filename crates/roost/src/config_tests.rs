@@ -59,6 +59,7 @@ fn everything() -> Config {
             allowed_origins: vec!["https://a.example".into(), "*.b.example".into()],
             allowed_hosts: vec!["roost.example".into()],
             hide_state: HideState::On,
+            trusted_files: [("/src/app/.mcp.json".into(), "sha256:0".into())].into(),
         },
         workspaces: Workspaces { roots: Some(vec!["/src".into()]) },
         limits: Limits {
@@ -170,6 +171,7 @@ fn an_error_names_what_is_wrong_and_what_was_meant() {
         ("[server]\nhost = \"here\"", &["line 2", "IP address"]),
         ("[log]\nzzzzzzzzzzzzzzzzzzzz = 1", &["zzzz", "expected one of"]),
         ("[runtimes.x]\n", &["[runtimes.x]", "command"]),
+        ("[runtimes.claude]\n[runtimes.claude-code]\n", &["[runtimes.claude-code] is [runtimes.claude] again"]),
         ("[runtimes.demo]\ncommand = \"x\"", &["demo", "another id"]),
         ("[runtimes.demo]\nargs = ['x']", &["demo", "`args`", "another id"]),
         ("[runtimes.demo]\nmodel = 'x'", &["demo", "`model`"]),

@@ -24,8 +24,20 @@ const KEYS: [&str; 6] = [
 pub(super) fn config_dir(env: &BTreeMap<String, String>) -> PathBuf {
     match env.get("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty()) {
         Some(dir) => dir.into(),
-        None => PathBuf::from(env.get("HOME").map_or("/", String::as_str)).join(".claude"),
+        None => home(env).join(".claude"),
     }
+}
+
+/// The user's home.
+pub(super) fn home(env: &BTreeMap<String, String>) -> PathBuf {
+    env.get("HOME").map_or("/", String::as_str).into()
+}
+
+/// The file in which Claude Code keeps its state, with what it knows of each project: beside `~/.claude`, or in
+/// `CLAUDE_CONFIG_DIR`.
+pub(super) fn state_file(env: &BTreeMap<String, String>) -> PathBuf {
+    let dir = env.get("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty());
+    dir.map_or_else(|| home(env), PathBuf::from).join(".claude.json")
 }
 
 /// Whether Claude Code has credentials on disk or a key in this environment.

@@ -14,6 +14,7 @@ use roost_process::{Holder, RunId, Stdin};
 use serde_json::{Map, Value, json};
 
 use super::host_server;
+use super::project_servers::ProjectServers;
 use crate::host::{AgentCommand, Process, Start, environment};
 
 /// The conversation that a process is started for.
@@ -79,12 +80,19 @@ pub(super) fn variables(command: &AgentCommand, env: &RuntimeEnv) -> BTreeMap<St
     command.variables(&[("DISABLE_AUTOUPDATER", "1"), ("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1")], env)
 }
 
-/// The CLI's arguments: the configured ones, then those of the protocol, the mode, the model and the conversation.
-pub(super) fn arguments(command: &AgentCommand, open: &OpenSession, conversation: &Conversation) -> Vec<OsString> {
+/// The CLI's arguments: the configured ones, then those of the protocol, the project's tool servers, the mode, the model
+/// and the conversation.
+pub(super) fn arguments(
+    command: &AgentCommand,
+    open: &OpenSession,
+    project_servers: &ProjectServers,
+    conversation: &Conversation,
+) -> Vec<OsString> {
     let mut args: Vec<OsString> = command.args.clone();
     let fixed = "-p --input-format stream-json --output-format stream-json --verbose --include-partial-messages \
-                 --replay-user-messages --permission-prompt-tool stdio --strict-mcp-config";
+                 --replay-user-messages --permission-prompt-tool stdio";
     args.extend(fixed.split_whitespace().map(OsString::from));
+    args.extend(project_servers.arguments());
     args.extend(["--permission-mode", permission_mode(open.mode)].map(OsString::from));
     if let Some(model) = &open.input.model {
         args.extend(["--model", model].map(OsString::from));
@@ -98,8 +106,9 @@ pub(super) fn arguments(command: &AgentCommand, open: &OpenSession, conversation
     args
 }
 
-/// The session's tool servers in the CLI's JSON; `with_host` adds the server of the host's tools.
-pub(super) fn servers(open: &OpenSession, with_host: bool) -> Value {
+/// The session's tool servers in the CLI's JSON: those of its settings (`configured`), then the others, which win by name;
+/// `with_host` adds the server of the host's tools.
+pub(super) fn servers(configured: &Map<String, Value>, open: &OpenSession, with_host: bool) -> Value {
     let servers = open.mcp_servers.iter().map(|server| {
         let config = match &server.transport {
             McpServerTransport::Http { url, headers } => json!({ "type": "http", "url": url, "headers": headers }),
@@ -109,7 +118,7 @@ pub(super) fn servers(open: &OpenSession, with_host: bool) -> Value {
         };
         (server.name.clone(), config)
     });
-    let mut servers: Map<_, _> = servers.collect();
+    let mut servers: Map<_, _> = configured.clone().into_iter().chain(servers).collect();
     if with_host {
         servers.insert(host_server::NAME.into(), json!({ "type": "sdk", "name": host_server::NAME }));
     }
@@ -121,11 +130,12 @@ pub(super) async fn launch(
     holder: &Arc<Holder>,
     command: &AgentCommand,
     open: &OpenSession,
+    project_servers: &ProjectServers,
     conversation: &Conversation,
 ) -> Result<(Process, Stdin), AdapterError> {
     let variables = variables(command, &open.env);
     refuse_unseen(command, &variables)?;
-    let (args, env) = (arguments(command, open, conversation), environment(variables));
+    let (args, env) = (arguments(command, open, project_servers, conversation), environment(variables));
     Start { run: RunId::fresh(), command, args, env, open }.spawn(holder).await
 }
 
@@ -159,12 +169,17 @@ mod tests {
     #[test]
     fn no_mode_skips_permissions_and_no_secret_is_an_argument() {
         for mode in [Mode::Plan, Mode::Ask, Mode::AcceptEdits, Mode::Auto, Mode::Yolo] {
-            let args = arguments(&command(&["--debug"]), &open(mode), &Conversation::New("id".into()));
+            let (command, none) = (command(&["--debug"]), ProjectServers::default());
+            let args = arguments(&command, &open(mode), &none, &Conversation::New("id".into()));
             let line = args.join(" ".as_ref()).into_string().unwrap();
             assert!(line.starts_with("--debug -p ") && line.ends_with(" --model opus --session-id id"), "{line}");
             assert!(!line.contains("dangerously") && !line.contains("bypass") && !line.contains("secret"), "{line}");
         }
-        assert_eq!(servers(&open(Mode::Ask), false)["tools"]["headers"]["authorization"], "Bearer secret");
+        let configured =
+            json!({ "tools": { "command": "x" }, "own": { "command": "y" } }).as_object().cloned().unwrap();
+        let servers = servers(&configured, &open(Mode::Ask), false);
+        assert_eq!(servers["tools"]["headers"]["authorization"], "Bearer secret");
+        assert_eq!(servers["own"]["command"], "y");
     }
 
     #[test]

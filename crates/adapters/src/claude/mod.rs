@@ -9,7 +9,8 @@
 //! * Settings (`config` of roost.toml, overridden by the session's) and tool servers go over stdin, not on the command
 //!   line, where other users could read their secrets. Settings are the CLI's own document, passed on unchanged.
 //! * The user's and the project's own settings and `CLAUDE.md` are used as in a terminal; `args = ["--setting-sources",
-//!   ""]` turns them off. Tool servers of theirs are not used: the session has its own.
+//!   ""]` turns them off. So are the user's tool servers, and those of the project that the user agreed to. Their permission
+//!   rules are a layer of the policy ([`permissions`]).
 //! * A turn ends with its `result`, but only if the CLI has acknowledged the prompt by then, because it also begins
 //!   turns by itself. A turn that it begins while no task runs is interrupted, so that nothing happens unrecorded.
 //! * `AskUserQuestion` is reported as a question, not as a tool call.
@@ -26,12 +27,17 @@ mod launch;
 mod map;
 mod messages;
 mod outcome;
+mod permissions;
+#[cfg(test)]
+mod permissions_tests;
 mod plain;
 mod plan;
+mod project_servers;
 mod questions;
 mod reader;
 mod session;
 mod session_registry;
+mod settings_files;
 mod slash;
 mod sources;
 mod tools;
@@ -61,21 +67,24 @@ use crate::built_in::BuiltIn;
 use crate::head_cache::HeadCache;
 use crate::host::locks::Locks;
 use crate::host::{AgentCommand, VersionProbe, environment};
+use crate::layers::merge;
+use crate::source_files::TrustedFiles;
 use facts::FACTS;
 use launch::Conversation;
-use session::ClaudeSession;
+use project_servers::ProjectServers;
+use session::{ClaudeSession, SessionFiles};
 use sources::{SettingScopes, SourcePaths};
 
 pub(crate) static BUILT_IN: BuiltIn = BuiltIn {
     id: "claude",
     facts: &FACTS,
-    adapter: |setup| Arc::new(adapter(setup.command, setup.config, setup.holder)),
+    adapter: |setup| Arc::new(adapter(setup.command, setup.config, setup.holder).with_trusted(setup.trusted)),
 };
 
 /// The adapter of Claude Code, started by this command; `config` is a settings document of the CLI's own format.
 pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> ClaudeAdapter {
-    let (locks, versions, forgotten, heads) = Default::default();
-    ClaudeAdapter { command, config, holder, locks, versions, forgotten, heads }
+    let (trusted, locks, versions, forgotten, heads) = Default::default();
+    ClaudeAdapter { command, config, holder, trusted, locks, versions, forgotten, heads }
 }
 
 /// The adapter of Claude Code.
@@ -83,6 +92,7 @@ pub struct ClaudeAdapter {
     command: AgentCommand,
     config: Map<String, Value>,
     holder: Arc<Holder>,
+    trusted: TrustedFiles,
     locks: Locks,
     versions: VersionProbe,
     /// Sessions that the CLI turned out not to know. When one is created again, it gets a random id instead of Roost's.
@@ -92,6 +102,13 @@ pub struct ClaudeAdapter {
 }
 
 impl ClaudeAdapter {
+    /// Takes what these files of projects allow and the tool servers that they name, as they are.
+    #[must_use]
+    pub fn with_trusted(mut self, trusted: TrustedFiles) -> Self {
+        self.trusted = trusted;
+        self
+    }
+
     fn variables(&self, env: &RuntimeEnv) -> BTreeMap<String, String> {
         launch::variables(&self.command, env)
     }
@@ -104,11 +121,16 @@ impl ClaudeAdapter {
         auth::config_dir(&launch::variables(&self.command.for_session(open), &open.env))
     }
 
-    /// The CLI's settings for a session. A top-level member of the session's settings replaces the configured one.
-    fn settings(&self, open: &OpenSession) -> Map<String, Value> {
-        let mut settings = self.config.clone();
-        settings.extend(open.input.runtime_config.clone().unwrap_or_default());
-        settings
+    fn source_paths(&self, command: &AgentCommand, open: &OpenSession) -> SourcePaths {
+        let env = launch::variables(command, &open.env);
+        SourcePaths {
+            home: auth::home(&env),
+            config: auth::config_dir(&env),
+            state_file: auth::state_file(&env),
+            cwd: open.env.cwd.clone().into(),
+            scopes: SettingScopes::from_args(&command.args),
+            trusted: self.trusted.clone(),
+        }
     }
 
     /// The CLI's id for a new conversation: Roost's session id, or a random one if that is taken or is no UUID.
@@ -128,16 +150,33 @@ impl ClaudeAdapter {
             return Err(AdapterError::Spawn(reason));
         }
         let lock = self.locks.take(conversation.id()).await?;
-        let (command, config) = (self.command.for_session(&open), self.config_dir_of(&open));
+        let command = self.command.for_session(&open);
+        let source_paths = self.source_paths(&command, &open);
         if let Conversation::Known(id) = &conversation {
-            session_registry::refuse_if_open_elsewhere(config.clone(), id).await?;
+            session_registry::refuse_if_open_elsewhere(source_paths.config.clone(), id).await?;
         }
-        let (settings, scopes) = (self.settings(&open), SettingScopes::from_args(&command.args));
-        let source_paths = SourcePaths { config, cwd: open.env.cwd.clone().into(), scopes };
+        let mut settings = merge(&self.config, open.input.runtime_config.as_ref());
         refuse_without_hooks(&settings, &source_paths).await?;
-        let started = launch::launch(&self.holder, &command, &open, &conversation).await?;
-        ClaudeSession::begin(started, lock, &conversation, open, source_paths, settings).await
+        // The CLI knows no tool servers in its settings; these are set with the session's.
+        let configured_servers = match settings.remove("mcpServers") {
+            Some(Value::Object(servers)) => servers,
+            _ => Map::new(),
+        };
+        let project_servers = find_project_servers(&source_paths, &settings, &command).await?;
+        let started = launch::launch(&self.holder, &command, &open, &project_servers, &conversation).await?;
+        let files = SessionFiles { source_paths, project_servers, settings, configured_servers };
+        ClaudeSession::begin(started, lock, &conversation, open, files).await
     }
+}
+
+async fn find_project_servers(
+    source_paths: &SourcePaths,
+    settings: &Map<String, Value>,
+    command: &AgentCommand,
+) -> Result<ProjectServers, AdapterError> {
+    let (source_paths, settings, args) = (source_paths.clone(), settings.clone(), command.args.clone());
+    let found = tokio::task::spawn_blocking(move || ProjectServers::find(&source_paths, &settings, &args)).await;
+    found.map_err(|error| AdapterError::Spawn(format!("the project's tool servers cannot be looked up: {error}")))
 }
 
 /// Refuses to start if a settings document disables hooks: without the host's hook the CLI would run tools unasked.

@@ -1,10 +1,13 @@
 //! An open session of Claude Code: the handshake, the start of tasks, and the control of a running task.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use roost_engine::Images;
 use roost_engine::adapter::{
-    AdapterError, Answer, DRAFT_QUEUE, OpenSession, RuntimeSession, RuntimeTask, SentInput, StartedTask, TaskControl,
-    TaskInput,
+    AdapterError, Answer, DRAFT_QUEUE, OpenSession, RuntimePermissions, RuntimeSession, RuntimeTask, SentInput,
+    StartedTask, TaskControl, TaskInput,
 };
 use roost_model::content::TranscriptMessage;
 use roost_model::ids::{QuestionId, RuntimeSessionId};
@@ -20,6 +23,8 @@ use super::connection::{CallResult, ClaudeConnection};
 use super::connection::{ClaudeCommand, Prompt, ToolDecision};
 use super::content;
 use super::launch::{Conversation, permission_mode, servers};
+use super::permissions::read_permissions;
+use super::project_servers::ProjectServers;
 use super::sources::SourcePaths;
 use crate::host::locks::Lock;
 use crate::host::{Connection, Handle, Process, Writer, start};
@@ -31,17 +36,29 @@ const HOOK: &str = "roost_pre_tool_use";
 pub(super) struct ClaudeSession {
     native: String,
     open: OpenSession,
-    source_paths: SourcePaths,
+    files: Arc<SessionFiles>,
     handle: Handle<ClaudeConnection>,
     pump: JoinHandle<()>,
     /// The model that was set last; `None` leaves the CLI's default.
     model: Option<String>,
-    /// The settings document that was applied at the start.
-    settings: Map<String, Value>,
+    /// The rules of the CLI's settings, read when the last task started.
+    permissions: Arc<RuntimePermissions>,
     /// The host's tools that were offered last.
     tools: ToolManifest,
     /// Warnings that the next task reports.
     notices: Vec<String>,
+    /// What was said about the CLI's files, which is not repeated.
+    said_of_files: HashSet<String>,
+}
+
+/// The files and settings that a session was opened with.
+pub(super) struct SessionFiles {
+    pub(super) source_paths: SourcePaths,
+    pub(super) project_servers: ProjectServers,
+    /// The settings document that is applied at the start.
+    pub(super) settings: Map<String, Value>,
+    /// The tool servers that stood in the settings, in the CLI's JSON.
+    pub(super) configured_servers: Map<String, Value>,
 }
 
 impl ClaudeSession {
@@ -51,17 +68,17 @@ impl ClaudeSession {
         lock: Lock,
         conversation: &Conversation,
         open: OpenSession,
-        source_paths: SourcePaths,
-        settings: Map<String, Value>,
+        files: SessionFiles,
     ) -> Result<Self, AdapterError> {
         let writer = Writer::to_stdin(stdin, "Claude Code does not read its input");
         let mut connection = ClaudeConnection::new(writer, permission_mode(open.mode));
         connection.known_as = conversation.known_as().map(Into::into);
         let (handle, pump) = start(connection, Some(process), lock);
         let native = conversation.id().to_owned();
-        let (tools, notices) = (ToolManifest::default(), Vec::new());
-        let model = open.input.model.clone();
-        let mut session = Self { native, open, source_paths, handle, pump, model, settings, tools, notices };
+        let (tools, permissions, said_of_files) = Default::default();
+        let (model, notices) = (open.input.model.clone(), files.project_servers.notices.clone());
+        let files = Arc::new(files);
+        let mut session = Self { native, open, files, handle, pump, model, permissions, tools, notices, said_of_files };
         match session.initialize().await {
             Ok(()) => Ok(session),
             Err(error) => {
@@ -74,10 +91,11 @@ impl ClaudeSession {
     async fn initialize(&mut self) -> Result<(), AdapterError> {
         let hooks = json!({ "PreToolUse": [{ "matcher": null, "hookCallbackIds": [HOOK] }] });
         self.request(json!({ "subtype": "initialize", "hooks": hooks })).await?;
-        if !self.settings.is_empty() {
-            self.request(json!({ "subtype": "apply_flag_settings", "settings": self.settings })).await?;
+        let SessionFiles { settings, configured_servers, .. } = &*self.files;
+        if !settings.is_empty() {
+            self.request(json!({ "subtype": "apply_flag_settings", "settings": settings })).await?;
         }
-        if !self.open.mcp_servers.is_empty() {
+        if !self.open.mcp_servers.is_empty() || !configured_servers.is_empty() {
             self.set_mcp_servers(false).await?;
         }
         Ok(())
@@ -85,7 +103,7 @@ impl ClaudeSession {
 
     /// Sets the CLI's tool servers; a server that cannot be reached becomes a warning.
     async fn set_mcp_servers(&mut self, with_host: bool) -> Result<(), AdapterError> {
-        let servers = servers(&self.open, with_host);
+        let servers = servers(&self.files.configured_servers, &self.open, with_host);
         let answered = self.request(json!({ "subtype": "mcp_set_servers", "servers": servers })).await?;
         let errors = answered.get("errors").and_then(Value::as_object).into_iter().flatten();
         self.notices.extend(errors.map(|(server, error)| {
@@ -126,6 +144,29 @@ impl ClaudeSession {
         }
     }
 
+    /// The names of the tool servers that the CLI has, its own among them, and where each is configured. Empty if it does
+    /// not say.
+    async fn tool_servers(&self) -> Vec<Value> {
+        let answered = self.request(json!({ "subtype": "mcp_status" })).await.unwrap_or_default();
+        let servers = answered.get("mcpServers").and_then(Value::as_array).into_iter().flatten();
+        servers.map(|server| json!({ "name": server["name"], "scope": server["scope"] })).collect()
+    }
+
+    /// Reads the CLI's files for the next task: what it will read by itself, and the rules of its settings.
+    async fn read_files(&mut self) -> ImplicitSources {
+        let files = self.files.clone();
+        let read = tokio::task::spawn_blocking(move || {
+            let SessionFiles { source_paths, project_servers, settings, .. } = &*files;
+            (source_paths.read(project_servers), read_permissions(source_paths, settings))
+        });
+        let Ok((sources, (permissions, notices))) = read.await else {
+            return ImplicitSources::disabled("they could not be read");
+        };
+        self.permissions = permissions;
+        self.notices.extend(notices.into_iter().filter(|notice| self.said_of_files.insert(notice.clone())));
+        sources
+    }
+
     /// Sends a control request with the handshake's time limit; a refusal is an error.
     async fn request(&self, request: Value) -> Result<Value, AdapterError> {
         let subtype = request["subtype"].as_str().unwrap_or_default().to_owned();
@@ -148,6 +189,10 @@ impl RuntimeSession for ClaudeSession {
         true
     }
 
+    fn permissions(&self) -> Arc<RuntimePermissions> {
+        self.permissions.clone()
+    }
+
     async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
         self.offer_tools(input.tool_manifest.clone().unwrap_or_default()).await?;
         if input.model.is_some() && input.model != self.model {
@@ -156,17 +201,17 @@ impl RuntimeSession for ClaudeSession {
         }
         let mode = permission_mode(input.mode);
         self.switch_mode(mode).await?;
-        let source_paths = self.source_paths.clone();
-        let sources = tokio::task::spawn_blocking(move || source_paths.read());
+        let sources = self.read_files().await;
+        let tool_servers = self.tool_servers().await;
         let (drafts, receiver) = mpsc::channel(DRAFT_QUEUE);
         let notices = std::mem::take(&mut self.notices);
         let prompt = Prompt { content: content::prompt(&input), notices };
         self.handle.ask(|to| ClaudeCommand::Prompt { prompt, drafts, to }).await?;
         let task = RuntimeTask { drafts: receiver, control: Box::new(ClaudeTask(self.handle.clone())) };
-        let sources = sources.await.unwrap_or_else(|_| ImplicitSources::disabled("they could not be read"));
         let mut sent = SentInput::of(&input, sources);
-        sent.input["runtime_config"] =
-            json!({ "model": self.model, "permission_mode": mode, "settings": self.settings });
+        sent.input["runtime_config"] = json!({
+            "model": self.model, "permission_mode": mode, "settings": self.files.settings, "tool_servers": tool_servers,
+        });
         Ok(StartedTask { input: sent, task })
     }
 

@@ -1,4 +1,4 @@
-//! The files that Claude Code reads by itself: settings, instructions and memory, recorded by path and hash.
+//! The files that Claude Code reads by itself: settings, instructions, memory and tool servers, recorded by path and hash.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,10 +7,14 @@ use roost_model::sources::{ImplicitSource, ImplicitSources, SourceKind};
 use serde_json::{Map, Value};
 
 use super::history;
-use crate::source_files::{MAX_FILES, files_with_extension, source};
+use super::project_servers::ProjectServers;
+use super::settings_files::SettingsScope;
+use crate::source_files::{MAX_FILES, TrustedFiles, files_with_extension, parse_json, read_small, source};
 
 /// Settings that an administrator imposes on every user of the machine.
 const MANAGED: &str = "/etc/claude-code/managed-settings.json";
+/// Further ones, each a file in this folder.
+const MANAGED_FOLDER: &str = "/etc/claude-code/managed-settings.d";
 
 /// Whether these settings switch off every hook, including the host's.
 pub(super) fn disables_hooks(settings: &Map<String, Value>) -> bool {
@@ -20,9 +24,14 @@ pub(super) fn disables_hooks(settings: &Map<String, Value>) -> bool {
 /// The folders in which the CLI looks for its files, and the scopes of settings that it loads.
 #[derive(Clone, Debug)]
 pub(super) struct SourcePaths {
+    pub(super) home: PathBuf,
     pub(super) config: PathBuf,
+    /// The CLI's own state: what it knows of each project.
+    pub(super) state_file: PathBuf,
     pub(super) cwd: PathBuf,
     pub(super) scopes: SettingScopes,
+    /// The project's files that a person has agreed to.
+    pub(super) trusted: TrustedFiles,
 }
 
 /// The scopes of settings that the CLI loads, as `--setting-sources` names them. The default is all three.
@@ -48,24 +57,35 @@ impl SettingScopes {
 }
 
 impl SourcePaths {
+    /// The settings files that the CLI loads, the strongest first; not all of them exist.
+    pub(super) fn settings_files(&self) -> Vec<(SettingsScope, PathBuf)> {
+        let SettingScopes { user, project, local } = self.scopes;
+        let managed = [MANAGED.into()].into_iter().chain(files_with_extension(MANAGED_FOLDER.as_ref(), "json"));
+        let others = [
+            (SettingsScope::Local, self.cwd.join(".claude/settings.local.json"), local),
+            (SettingsScope::Project, self.cwd.join(".claude/settings.json"), project),
+            (SettingsScope::User, self.config.join("settings.json"), user),
+        ];
+        let loaded = others.into_iter().filter(|(.., is_loaded)| *is_loaded).map(|(scope, path, _)| (scope, path));
+        managed.map(|path| (SettingsScope::Managed, path)).chain(loaded).collect()
+    }
+
+    /// The files in which a project names tool servers, from its folder up to the root; not all of them exist.
+    pub(super) fn mcp_files(&self) -> impl Iterator<Item = PathBuf> {
+        self.cwd.ancestors().map(|folder| folder.join(".mcp.json"))
+    }
+
     /// The first loaded settings file that switches off hooks, and with them the host's. Blocks on the disk.
     pub(super) fn file_disabling_hooks(&self) -> Option<PathBuf> {
-        let SettingScopes { user, project, local } = self.scopes;
-        let files = [
-            (MANAGED.into(), true),
-            (self.cwd.join(".claude/settings.local.json"), local),
-            (self.cwd.join(".claude/settings.json"), project),
-            (self.config.join("settings.json"), user),
-        ];
-        let mut used = files.into_iter().filter(|(_, used)| *used).map(|(path, _)| path);
-        used.find(|path: &PathBuf| {
-            let read = std::fs::read(path).ok().and_then(|text| serde_json::from_slice(&text).ok());
-            read.is_some_and(|settings: Map<_, _>| disables_hooks(&settings))
-        })
+        let disables = |path: &PathBuf| {
+            let settings = read_small(path).and_then(|contents| parse_json(&contents));
+            settings.is_some_and(|settings: Map<_, _>| disables_hooks(&settings))
+        };
+        self.settings_files().into_iter().map(|(_, path)| path).find(disables)
     }
 
     /// The files that exist now, including those that the CLI will not load, which are marked. Blocks on the disk.
-    pub(super) fn read(&self) -> ImplicitSources {
+    pub(super) fn read(&self, project_servers: &ProjectServers) -> ImplicitSources {
         let mut sources = Vec::new();
         let mut add = |path: PathBuf, kind: SourceKind, used: bool| {
             if sources.len() < MAX_FILES {
@@ -89,13 +109,29 @@ impl SourcePaths {
         add(self.config.join("CLAUDE.md"), SourceKind::ProjectInstruction, user);
         let memory = self.config.join("projects").join(history::folder_of(&self.cwd)).join("memory/MEMORY.md");
         add(memory, SourceKind::Other, true);
-        // The tool servers of the project are not used: the session has its own.
-        add(self.cwd.join(".mcp.json"), SourceKind::ToolManifest, false);
+        for path in self.mcp_files() {
+            add(path, SourceKind::ToolManifest, project_servers.has_agreed());
+        }
         if sources.is_empty() {
             return ImplicitSources::disabled("none of the files that Claude Code reads by itself is there");
         }
         let precedence = ["managed", "flags", "local", "project", "user"].map(ToOwned::to_owned);
         ImplicitSources { disabled: false, reason: None, sources, precedence: Some(precedence.into()) }
+    }
+}
+
+#[cfg(test)]
+impl SourcePaths {
+    /// The usual places of a home and a project, with all settings loaded and nothing agreed to.
+    pub(super) fn of_test(home: &std::path::Path, cwd: &std::path::Path) -> Self {
+        Self {
+            home: home.to_owned(),
+            config: home.join(".claude"),
+            state_file: home.join(".claude.json"),
+            cwd: cwd.to_owned(),
+            scopes: SettingScopes::from_args(&[]),
+            trusted: TrustedFiles::default(),
+        }
     }
 }
 
@@ -125,12 +161,12 @@ mod tests {
     #[test]
     fn a_file_that_switches_off_hooks_is_found_where_it_is_used() {
         let home = tempfile::TempDir::new().unwrap();
-        let (config, cwd) = (home.path().join(".claude"), home.path().join("work"));
+        let cwd = home.path().join("work");
         std::fs::create_dir_all(cwd.join(".claude")).unwrap();
         let project = cwd.join(".claude/settings.json");
         let disabling = |project: bool| {
             let scopes = SettingScopes { user: true, project, local: true };
-            SourcePaths { config: config.clone(), cwd: cwd.clone(), scopes }.file_disabling_hooks()
+            SourcePaths { scopes, ..SourcePaths::of_test(home.path(), &cwd) }.file_disabling_hooks()
         };
         for (text, found) in
             [(r#"{"disableAllHooks":false}"#, false), ("torn", false), (r#"{"disableAllHooks":true}"#, true)]
@@ -156,7 +192,8 @@ mod tests {
             std::fs::write(path, text).unwrap();
         }
         let scopes = SettingScopes { user: false, project: true, local: true };
-        let found = SourcePaths { config, cwd: cwd.clone(), scopes }.read();
+        let paths = SourcePaths { scopes, ..SourcePaths::of_test(home.path(), &cwd) };
+        let found = paths.read(&ProjectServers::default());
         assert!(!serde_json::to_string(&found).unwrap().contains("secret"));
         let instruction = found.sources.iter().find(|source| source.path.ends_with("work/CLAUDE.md")).unwrap();
         assert_eq!(instruction.hash, Some(canonical::hash_bytes(b"my secret")));

@@ -16,7 +16,7 @@ use super::resume_point::TurnMarker;
 use super::socket::{self, Socket};
 use super::{map, notify};
 use crate::host::{AgentCommand, Process, Start, Writer, without_grace};
-use crate::layers::nest;
+use crate::layers::{merge_dotted, nest};
 
 /// How long a server lives on without a daemon: long enough for a restart.
 const ORPHAN_GRACE: Duration = Duration::from_secs(60);
@@ -26,13 +26,13 @@ const START_TIMEOUT: Duration = Duration::from_secs(30);
 /// Settings that users may not set, because Roost decides who approves tool calls: by the session's mode.
 const RESERVED_SETTINGS: [&str; 2] = ["approval_policy", "approvals_reviewer"];
 
-/// Codex's settings (its `-c` keys) for a session: the runtime's, overridden by the session's. An error for a reserved
+/// Codex's settings (its `-c` keys) for a session: the runtime's with the session's merged into them. An error for a reserved
 /// setting or a value that TOML cannot express.
 pub(super) fn settings(
     runtime: &Map<String, Value>,
     session: Option<&Map<String, Value>>,
 ) -> Result<Map<String, Value>, AdapterError> {
-    let settings: Map<_, _> = runtime.iter().chain(session.into_iter().flatten()).map(pair).collect();
+    let settings = merge_dotted(runtime, session);
     for (name, value) in &settings {
         toml::Value::try_from(value).map_err(|error| {
             AdapterError::Spawn(format!("Codex's config `{name}` cannot be passed on: {error}; remove or correct it"))
@@ -44,10 +44,6 @@ pub(super) fn settings(
             "`{name}` cannot be set in Codex's config: Roost asks about every tool call; choose the session's mode instead"
         ))),
     }
-}
-
-fn pair((name, value): (&String, &Value)) -> (String, Value) {
-    (name.clone(), value.clone())
 }
 
 /// Settings that apply to the whole process and never hold a secret, so they may stand on the command line.
@@ -203,7 +199,7 @@ mod tests {
             r#"model_provider="local""#,
         ];
         assert_eq!(process_args(&settings), expected);
-        let refused = super::settings(&map(json!({ "nothing": null })), None).unwrap_err();
+        let refused = super::settings(&map(json!({ "nothing": [null] })), None).unwrap_err();
         assert!(refused.to_string().contains("nothing"), "{refused}");
     }
 

@@ -3,7 +3,7 @@
 use roost_engine::adapter::AdapterError;
 use serde_json::{Map, Value};
 
-use crate::layers::lay_over;
+use crate::layers::merge;
 
 /// JSON pointers to settings that would let Gemini run tools without asking the host.
 const UNSEEN: [&str; 3] = ["/general/defaultApprovalMode", "/tools/allowed", "/tools/autoAccept"];
@@ -13,9 +13,7 @@ pub(super) fn settings(
     runtime: &Map<String, Value>,
     session: Option<&Map<String, Value>>,
 ) -> Result<Map<String, Value>, AdapterError> {
-    let mut merged = runtime.clone();
-    lay_over(&mut merged, session.cloned().unwrap_or_default());
-    let document = Value::Object(merged);
+    let document = Value::Object(merge(runtime, session));
     if let Some(name) = UNSEEN.iter().find(|name| document.pointer(name).is_some()) {
         let name = name.trim_start_matches('/').replace('/', ".");
         return Err(AdapterError::Spawn(format!(

@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use super::http::Client;
 use crate::host::{AgentCommand, Process, Start, without_grace};
+use crate::layers::merge;
 
 /// How long a server may take until it listens; in a new home it creates its database first.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -31,14 +32,13 @@ const SWITCHES: [(&str, &str); 5] = [
     ("npm_config_offline", "true"),
 ];
 
-/// OpenCode's settings for a session: the runtime's, overridden by the session's. An error for `permission`, which
+/// OpenCode's settings for a session: the runtime's with the session's merged into them. An error for `permission`, which
 /// Roost sets.
 pub(super) fn settings(
     runtime: &Map<String, Value>,
     session: Option<&Map<String, Value>>,
 ) -> Result<Map<String, Value>, AdapterError> {
-    let all = runtime.iter().chain(session.into_iter().flatten());
-    let settings: Map<_, _> = all.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let settings = merge(runtime, session);
     if settings.contains_key("permission") {
         return Err(AdapterError::Spawn(
             "`permission` cannot be set in OpenCode's config: Roost asks about every tool call; choose the session's \
@@ -53,8 +53,7 @@ pub(super) fn settings(
 /// overridden by Roost's own and the session's MCP servers.
 fn document(inherited: Option<&str>, settings: &Map<String, Value>, open: &OpenSession) -> Value {
     let inherited = inherited.and_then(|text| serde_json::from_str::<Map<_, _>>(text).ok());
-    let mut document = inherited.unwrap_or_default();
-    document.extend(settings.iter().map(|(name, value)| (name.clone(), value.clone())));
+    let mut document = merge(&inherited.unwrap_or_default(), Some(settings));
     document.insert("autoupdate".into(), false.into());
     document.insert("share".into(), "disabled".into());
     document.insert("permission".into(), json!({ "*": "ask" }));

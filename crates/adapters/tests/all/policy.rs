@@ -8,8 +8,8 @@ use roost_model::mode::Mode;
 use roost_model::payload::ToolKind;
 use roost_model::tool::PolicyResult;
 use roost_policy::{
-    Approver, Call, Classified, Context, ControlFiles, FolderEffect, Memory, ResolvedPath, RuleSet, Subject, ToolClass,
-    Unresolved, classify, evaluate, folder_effect,
+    Approver, Call, Classified, Context, ControlFiles, FolderEffect, Memory, ResolvedPath, RuleSet, RuntimePermissions,
+    Subject, ToolClass, Unresolved, classify, evaluate, folder_effect,
 };
 use serde_json::{Value, json};
 
@@ -83,6 +83,7 @@ fn edited(path: &str, control: &[ControlFiles]) -> PolicyResult {
         control,
         rules: &RuleSet::default(),
         memory: &Memory::default(),
+        permissions: &RuntimePermissions::default(),
     };
     evaluate(&ask.call(), &context).words.pop().unwrap().result
 }

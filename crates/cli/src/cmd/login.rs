@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::process::Command;
 
+use roost_model::runtime::RuntimeName;
 use roost_process::Isolation;
 
 use crate::backend::{Login, LoginCommand};
@@ -35,7 +36,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    let Args { runtime: id, namespace, print } = args;
+    let Args { runtime, namespace, print } = args;
+    let id = RuntimeName::from_id(&runtime).id().to_owned();
     let Login { status, hint, command, isolation } = context.backend.login(id.clone(), namespace.as_deref()).await?;
     match command {
         Some(login) if !print && io::stdin().is_terminal() && screen::stdout_is_terminal() => carry_out(login).await,

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use roost_model::session::{SessionRecord, TaskOutcome};
 use roost_model::time::Timestamp;
 use roost_rpc::KeptBy;
-use serde::Serialize;
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
 
 use crate::ago::ago;
 use crate::cli::Context;
@@ -51,9 +52,16 @@ pub(crate) struct Args {
 /// One session of the list.
 #[derive(Serialize)]
 struct SessionLine {
-    #[serde(flatten)]
+    #[serde(flatten, serialize_with = "with_runtime_id")]
     record: SessionRecord,
     source: KeptBy,
+}
+
+/// Writes a record with the id of its runtime, which `--runtime` takes, instead of the name in events.
+fn with_runtime_id<S: Serializer>(record: &SessionRecord, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut line = serde_json::to_value(record).map_err(S::Error::custom)?;
+    line["runtime"] = record.runtime.id().into();
+    line.serialize(serializer)
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {

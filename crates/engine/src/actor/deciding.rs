@@ -90,6 +90,7 @@ impl Actor {
                     home,
                     mode: task.mode,
                     approver: task.approver,
+                    permissions: &task.permissions,
                 };
                 let claimed = task.ledger.claim_of(call).cloned();
                 let judgement = self.shared.judge.judge(&site, &request).await;

@@ -40,6 +40,10 @@ pub(crate) const FIXED: [RuntimeName; 5] = [
     RuntimeName::Demo,
 ];
 
+/// What people also call a runtime, besides its id and its name in events.
+const ALIASES: [(&str, RuntimeName); 2] =
+    [("claude-code", RuntimeName::ClaudeAgentSdk), ("gemini-cli", RuntimeName::GeminiCliCore)];
+
 impl RuntimeName {
     /// The name in events, such as `claude-agent-sdk`.
     pub fn wire(&self) -> Cow<'static, str> {
@@ -78,10 +82,13 @@ impl RuntimeName {
         }
     }
 
-    /// The runtime known under this id; ids that are not ours are ACP agents.
+    /// The runtime that is meant by an id, by the name in events or by the product's usual name. Ids that are not ours are
+    /// ACP agents.
     pub fn from_id(id: &str) -> Self {
-        let fixed = FIXED.iter().find(|name| name.id() == id);
-        fixed.cloned().unwrap_or_else(|| Self::Acp(id.into()))
+        let fixed = FIXED.iter().find(|name| name.id() == id || name.wire() == id);
+        let alias = || ALIASES.iter().find(|(alias, _)| *alias == id).map(|(_, name)| name);
+        let own = id.strip_prefix("acp:").filter(|own| !own.is_empty()).unwrap_or(id);
+        fixed.or_else(alias).cloned().unwrap_or_else(|| Self::Acp(own.into()))
     }
 }
 
@@ -122,7 +129,16 @@ mod tests {
             let name = RuntimeName::from_wire(wire).unwrap();
             assert_eq!((&*name.wire(), name.id()), (wire, id));
             assert_eq!(RuntimeName::from_id(id), name);
+            assert_eq!(RuntimeName::from_id(wire), name);
         }
+    }
+
+    #[test]
+    fn a_product_is_known_by_its_usual_name() {
+        assert_eq!(RuntimeName::from_id("claude-code").id(), "claude");
+        assert_eq!(RuntimeName::from_id("gemini-cli").id(), "gemini");
+        assert_eq!(RuntimeName::from_id("claude-agent-acp").id(), "claude-agent-acp");
+        assert_ne!(RuntimeName::from_id("acp:claude"), RuntimeName::ClaudeAgentSdk);
     }
 
     #[test]

@@ -47,6 +47,7 @@ pub(crate) struct Ask {
     pub(crate) unresolved: Unresolved,
     pub(crate) rules: Vec<Rule>,
     pub(crate) remembered: Vec<Remembered>,
+    pub(crate) permissions: RuntimePermissions,
 }
 
 impl Ask {
@@ -67,6 +68,7 @@ impl Ask {
             unresolved: Unresolved::Nothing,
             rules: Vec::new(),
             remembered: Vec::new(),
+            permissions: RuntimePermissions::default(),
         }
     }
 
@@ -134,6 +136,7 @@ impl Ask {
                 control: self.control,
                 rules: &rules,
                 memory: &memory,
+                permissions: &self.permissions,
             },
         )
     }

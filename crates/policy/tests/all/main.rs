@@ -4,6 +4,7 @@ mod classes;
 mod decisions;
 mod everyday;
 mod kit;
+mod permissions;
 mod redaction;
 mod remembered;
 mod rules;

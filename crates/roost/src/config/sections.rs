@@ -9,10 +9,24 @@ use std::time::Duration;
 use roost_adapters::opencode::ServerUrl;
 use roost_cli::Tls;
 use roost_model::registry::RuntimeStatus;
+use roost_model::runtime::RuntimeName;
 use roost_process::Isolation;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
+
+/// Reads the sections of runtimes, which may also be named as in events or by the product's usual name.
+fn by_runtime_id<'de, D: Deserializer<'de>>(sections: D) -> Result<BTreeMap<String, Runtime>, D::Error> {
+    let mut runtimes = BTreeMap::new();
+    for (name, section) in BTreeMap::<String, Runtime>::deserialize(sections)? {
+        let id = RuntimeName::from_id(&name).id().to_owned();
+        if runtimes.insert(id.clone(), section).is_some() {
+            return Err(D::Error::custom(format_args!("[runtimes.{name}] is [runtimes.{id}] again; keep one of them")));
+        }
+    }
+    Ok(runtimes)
+}
 
 /// Declares a section: each key with its default.
 macro_rules! section {
@@ -45,6 +59,7 @@ pub(crate) struct Config {
     pub(crate) policy: Policy,
     pub(crate) log: Log,
     /// Agents by their ids; `demo` is there without being named.
+    #[serde(deserialize_with = "by_runtime_id")]
     pub(crate) runtimes: BTreeMap<String, Runtime>,
 }
 
@@ -84,6 +99,8 @@ section! {
         allowed_hosts: Vec<String> = Vec::new(),
         /// Whether agents see an empty folder where the state directory is, with its tokens and the record.
         hide_state: HideState = HideState::Auto,
+        /// Files of projects whose permissions and tool servers count, by path, with the `sha256:…` of their contents.
+        trusted_files: BTreeMap<PathBuf, String> = BTreeMap::new(),
     }
 }
 

@@ -3,6 +3,7 @@
 mod background;
 mod faults;
 mod live;
+mod own_permissions;
 mod remembering;
 mod stopping;
 mod surviving;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use roost_model::mode::{AnyMode, Mode};
 use roost_model::registry::RuntimeStatus;
+use roost_model::runtime::RuntimeName;
 use roost_model::session::SessionRecord;
 use roost_rpc::{Fault, FaultCode, Scope, WorkspaceSessionParams};
 
@@ -46,8 +47,9 @@ pub(crate) fn check_agent_type(context: &Context<'_>, agent_type: Option<&str>) 
     Err(Fault::params(why).with("agent_type", requested).with("supported_agent_types", ids))
 }
 
+/// The id of the runtime that a client means, which may also name it as events do.
 pub(crate) fn normalize_agent_type(agent_type: &str) -> String {
-    agent_type.trim().to_lowercase()
+    RuntimeName::from_id(&agent_type.trim().to_lowercase()).id().to_owned()
 }
 
 /// Whether a session runs on the runtime that a call names; on any, where it names none.

@@ -52,7 +52,7 @@ pub(crate) struct Args {
     /// The model to use from now on, in the agent's own words
     #[arg(long)]
     pub(super) model: Option<String>,
-    /// The agent's own settings for this session, as a JSON object over those of roost.toml
+    /// The agent's own settings for this session, as a JSON object that is merged into those of roost.toml
     #[arg(long, value_name = "JSON", value_parser = object, conflicts_with_all = ["session", "continue"])]
     pub(super) runtime_config: Option<Map<String, Value>>,
     /// A variable for the agent, which nobody else is told; NAME alone takes it from here (repeatable)

@@ -17,7 +17,8 @@ pub(super) async fn runtime(
     registry: &RuntimeRegistry,
     has_prompt: bool,
 ) -> Result<String, Error> {
-    let id = args.runtime.as_ref().unwrap_or(&registry.default_runtime);
+    let named = args.runtime.as_deref().map(|named| RuntimeName::from_id(named).id().to_owned());
+    let id = named.as_ref().unwrap_or(&registry.default_runtime);
     let is_chosen = args.runtime.is_some() || context.settings.default_runtime.is_some();
     if !is_chosen && has_prompt && id == RuntimeName::Demo.id() {
         let now = context.backend.survey().await?;

@@ -93,6 +93,31 @@ async fn the_hosts_tools_run_in_the_host() {
 }
 
 #[tokio::test]
+async fn tool_servers_of_the_user_the_settings_and_the_session_are_there_together_and_listed() {
+    use roost_engine::adapter::{McpServer, McpServerTransport};
+    let command = crate::contract::this_binary().into_string().unwrap();
+    let args: Vec<_> =
+        crate::contract::play("tool_server").into_iter().map(|word| word.into_string().unwrap()).collect();
+    let server = json!({ "command": command, "args": args });
+    let live = LiveClaude::new();
+    std::fs::write(live.home().join(".claude.json"), json!({ "mcpServers": { "users": server } }).to_string()).unwrap();
+    let mut open = live.open();
+    open.input.runtime_config = json!({ "mcpServers": { "settings": server } }).as_object().cloned();
+    let transport = McpServerTransport::Stdio { command: command.into(), args, env: Default::default() };
+    open.mcp_servers = vec![McpServer { name: "session".into(), transport }];
+    let mut session = live.adapter.create_session(open).await.unwrap();
+    for server in ["users", "settings", "session"] {
+        let done = run_allowing(&mut session, &format!("SCRIPT:mcp TOOL:mcp__{server}__weather")).await;
+        assert_eq!(done.asking_tools(), [format!("mcp__{server}__weather")]);
+        assert!(done.text().contains(testkit::scripted_agent::WEATHER), "{}", done.text());
+        let listed = &done.input.input["runtime_config"]["tool_servers"];
+        let names: Vec<_> = listed.as_array().unwrap().iter().filter_map(|server| server["name"].as_str()).collect();
+        assert!(["users", "settings", "session"].iter().all(|name| names.contains(name)), "{listed}");
+    }
+    session.close().await;
+}
+
+#[tokio::test]
 async fn a_tool_server_that_cannot_be_reached_is_told_and_not_fatal() {
     use roost_engine::adapter::{McpServer, McpServerTransport};
     let live = LiveClaude::new();

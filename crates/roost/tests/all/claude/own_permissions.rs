@@ -1,0 +1,73 @@
+//! Claude Code's own permission rules as a layer of the policy, with the real CLI.
+
+use std::fs;
+use std::path::Path;
+
+use roost_model::canonical;
+use serde_json::{Value, json};
+use testkit::agents::Agent;
+
+use crate::kit::{RoostInstance, of_type};
+use crate::real;
+
+const RUN: &str = "SCRIPT:shell RUN:touch out.txt";
+
+fn write(path: &Path, settings: &Value) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, settings.to_string()).unwrap();
+}
+
+fn permissions(list: &str, rule: &str) -> Value {
+    json!({ "permissions": { list: [rule] } })
+}
+
+/// The rule that decided about `touch out.txt` with nobody there to ask, whether it ran, and everything that was said.
+fn touch(instance: &RoostInstance, mode: &str) -> (String, bool, Vec<Value>) {
+    let _ = fs::remove_file(instance.work().join("out.txt"));
+    let events =
+        instance.run(&["run", "--json", "--runtime", "claude", "--permission-mode", mode, RUN]).ended(0).events(1);
+    let evaluated = of_type(&events, "tool.call.policy_evaluated");
+    let rule = evaluated.last().map(|event| event["payload"]["rule"].as_str().unwrap().to_owned());
+    (rule.unwrap_or_default(), instance.work().join("out.txt").exists(), events)
+}
+
+#[test]
+fn what_the_user_allows_runs_unasked_and_says_by_which_rule() {
+    let instance = real::instance(Agent::Claude, "claude", &[]);
+    write(&instance.home().join(".claude/settings.json"), &permissions("allow", "Bash(touch:*)"));
+    let (rule, ran, events) = touch(&instance, "ask");
+    assert_eq!((rule.as_str(), ran), ("claude_settings:allow Bash(touch:*)", true), "{events:#?}");
+}
+
+#[test]
+fn what_any_settings_deny_never_runs() {
+    let instance = real::instance(Agent::Claude, "claude", &[]);
+    write(&instance.work().join(".claude/settings.json"), &permissions("deny", "Bash(touch:*)"));
+    let (rule, ran, events) = touch(&instance, "yolo");
+    assert!(!ran, "{events:#?}");
+    assert!(["claude_project_settings:deny Bash(touch:*)", "runtime:refused"].contains(&rule.as_str()), "{rule}");
+    assert_eq!(of_type(&events, "tool.call.denied").len(), 1, "{events:#?}");
+}
+
+#[test]
+fn what_a_project_allows_counts_only_as_it_was_agreed_to() {
+    let instance = real::instance(Agent::Claude, "claude", &[]);
+    let (file, settings) = (instance.work().join(".claude/settings.json"), permissions("allow", "Bash(*)"));
+    write(&file, &settings);
+    let (rule, ran, events) = touch(&instance, "ask");
+    assert_eq!((rule.as_str(), ran), ("no_approver", false));
+    let hash = canonical::hash_bytes(settings.to_string().as_bytes());
+    let says_how = |event: &&Value| event["payload"]["message"].as_str().unwrap().contains(&hash);
+    assert_eq!(of_type(&events, "runtime.notice").into_iter().filter(says_how).count(), 1, "{events:#?}");
+
+    let config = instance.home().join(".config/roost/roost.toml");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(&config, format!("[security.trusted_files]\n{file:?} = {hash:?}\n{text}")).unwrap();
+    instance.run(&["down"]).ended(0);
+    let (rule, ran, events) = touch(&instance, "ask");
+    assert_eq!((rule.as_str(), ran), ("claude_project_settings:allow Bash(*)", true), "{events:#?}");
+
+    write(&file, &json!({ "permissions": { "allow": ["Bash(*)"] }, "model": "other" }));
+    let (rule, ran, _) = touch(&instance, "ask");
+    assert_eq!((rule.as_str(), ran), ("no_approver", false), "the file has changed");
+}
