@@ -34,6 +34,7 @@ mod options;
 mod past;
 mod presets;
 mod real;
+mod rules;
 mod running;
 mod sandbox;
 mod search;
