@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use parking_lot::{Mutex, MutexGuard};
-use roost_log::Log;
+use roost_log::{DatedRule, Log};
+use roost_model::approval::Answerer;
 use roost_model::canonical;
 use roost_model::event::{NewEvent, RuntimeRef, Trace};
 use roost_model::ids::SessionId;
 use roost_model::mode::PermissionMode;
-use roost_model::payload::{SessionCreatedPayload, SessionUpdatedPayload};
+use roost_model::payload::{RuleRemovedPayload, SessionCreatedPayload, SessionUpdatedPayload};
 use roost_model::registry::RuntimeRegistry;
 use roost_model::session::{SessionRecord, TaskOutcome};
 use roost_model::time::Timestamp;
@@ -104,7 +105,8 @@ impl Engine {
     /// Starts the engine: closes the sessions that an earlier process left open, and ends or takes over its runtimes.
     pub async fn start(log: Arc<dyn Log>, runtimes: Runtimes, config: Config) -> Result<Self, Error> {
         let slots = Arc::new(Slots::new(config.max_sessions, config.when_full));
-        let judge = Judge::new(config.rules.clone(), runtimes.control_files(), log.remembered().await?);
+        let remembered = log.remembered().await?.into_iter().map(|dated| dated.rule).collect();
+        let judge = Judge::new(config.rules.clone(), runtimes.control_files(), remembered);
         let shared = Arc::new(Shared { artifacts: Artifacts::new(&config.artifacts), log, config, slots, judge });
         let survivors = recovery::recover(&shared, &runtimes).await?;
         let config = &shared.config;
@@ -128,6 +130,23 @@ impl Engine {
     /// The store for everything that is too big for an event.
     pub fn artifacts(&self) -> &Artifacts {
         &self.shared.artifacts
+    }
+
+    /// The remembered answer of this id, and when it was given.
+    pub async fn remembered_rule(&self, id: &str) -> Result<DatedRule, Error> {
+        let remembered = self.shared.log.remembered().await?;
+        remembered.into_iter().find(|dated| dated.rule.id() == id).ok_or_else(|| Error::UnknownRule(id.to_owned()))
+    }
+
+    /// Removes a remembered answer: from now on, calls like it are asked about again in every session.
+    pub async fn remove_rule(&self, id: &str, by: Answerer) -> Result<(), Error> {
+        let DatedRule { at, rule } = self.remembered_rule(id).await?;
+        let removed = RuleRemovedPayload { rule_id: id.to_owned(), rule, removed_by: by };
+        // The later event counts, whatever happened to the clock in between.
+        let time = Timestamp::now().max(Timestamp::from_millis(at.as_millis() + 1));
+        self.shared.log.keep(Vec::new(), vec![NewEvent::for_host(time, removed)]).await?;
+        self.shared.judge.forget(id);
+        Ok(())
     }
 
     /// Removes the artifacts that no stored event can refer to any more, and returns how many. To be called after

@@ -112,6 +112,9 @@ pub enum Error {
         "{0} is about a file of this workspace; it can be answered for the session or the workspace, not for always"
     )]
     OnlyHere(String),
+    /// No remembered answer has this id.
+    #[error("no remembered answer \"{0}\"; `roost rules` lists them")]
+    UnknownRule(String),
     /// The log is stalled by a full disk; nothing is accepted until there is space again.
     #[error("the disk is full, so nothing can be recorded; free some space and try again")]
     DiskFull,

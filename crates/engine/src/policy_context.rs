@@ -112,7 +112,7 @@ impl Judge {
         let rule = evaluation.words.last().and_then(|word| word.rule.as_deref()).unwrap_or_default();
         let reason = if rule == NO_APPROVER { NOBODY.into() } else { format!("the rule {rule} denies it") };
         let asks = evaluation.words.iter().any(|word| word.result == PolicyResult::Ask);
-        let offer = evaluation.remember.into_iter().next().filter(|_| asks).map(pattern);
+        let offer = asks.then(|| offered(evaluation.remember)).flatten();
         Judgement { evaluations: evaluation.words, reason, offer }
     }
 
@@ -124,6 +124,14 @@ impl Judge {
             |rule: &RememberedRule| (rule.scope, rule.session_id.clone(), rule.workspace.clone(), rule.pattern.clone());
         rules.retain(|known| about(known) != about(&rule));
         rules.push(rule);
+        *ready = Arc::new(memory(rules));
+    }
+
+    /// Forgets the answer of this id.
+    pub(crate) fn forget(&self, id: &str) {
+        let mut answers = self.answers.write();
+        let (rules, ready) = &mut *answers;
+        rules.retain(|rule| rule.id() != id);
         *ready = Arc::new(memory(rules));
     }
 }
@@ -145,7 +153,7 @@ pub(crate) fn call_of<'a>(
 }
 
 fn memory(rules: &[RememberedRule]) -> Memory {
-    let answers: Vec<_> = rules.iter().filter_map(answer).collect();
+    let answers: Vec<_> = rules.iter().flat_map(answers).collect();
     Memory::new(&answers).unwrap_or_else(|error| {
         // Only answers that the policy itself offered are ever stored; without them more is asked, never less denied.
         tracing::error!(%error, "The remembered answers cannot be used.");
@@ -153,32 +161,52 @@ fn memory(rules: &[RememberedRule]) -> Memory {
     })
 }
 
-fn answer(rule: &RememberedRule) -> Option<Remembered> {
-    let scope = match rule.scope {
-        ApprovalScope::Once => return None,
-        ApprovalScope::Session => Scope::Session(rule.session_id.clone()?),
-        ApprovalScope::Workspace => Scope::Workspace(PathBuf::from(rule.workspace.as_ref()?)),
-        ApprovalScope::Always => Scope::Always,
+/// What the policy makes of a remembered answer: one for each command that it names. None if it counts nowhere.
+fn answers(rule: &RememberedRule) -> Vec<Remembered> {
+    let scope = match (rule.scope, &rule.session_id, &rule.workspace) {
+        (ApprovalScope::Session, Some(session), _) => Scope::Session(session.clone()),
+        (ApprovalScope::Workspace, _, Some(workspace)) => Scope::Workspace(PathBuf::from(workspace)),
+        (ApprovalScope::Always, ..) => Scope::Always,
+        (ApprovalScope::Once | ApprovalScope::Session | ApprovalScope::Workspace, ..) => return Vec::new(),
     };
     let effect = match rule.decision {
         PolicyDecision::Allow => Effect::Allow,
         PolicyDecision::Deny => Effect::Deny,
     };
-    let pattern = rule.pattern.touches.clone().map(|touches| match touches {
-        Touches::Command(argv) => Pattern::Command(argv),
-        Touches::File(glob) => Pattern::File(glob),
-        Touches::Host(host) => Pattern::Host(host),
-        Touches::Exact(hash) => Pattern::Exact(hash),
-    });
-    Some(Remembered { scope, effect, runtime: rule.pattern.runtime.clone(), tool: rule.pattern.tool.clone(), pattern })
+    let patterns = match rule.pattern.touches.clone() {
+        None => vec![None],
+        Some(Touches::Command(words)) => vec![Some(Pattern::Command(words))],
+        Some(Touches::Commands(commands)) => commands.into_iter().map(Pattern::Command).map(Some).collect(),
+        Some(Touches::File(glob)) => vec![Some(Pattern::File(glob))],
+        Some(Touches::Host(host)) => vec![Some(Pattern::Host(host))],
+        Some(Touches::Exact(hash)) => vec![Some(Pattern::Exact(hash))],
+    };
+    let CallPattern { runtime, tool, .. } = &rule.pattern;
+    let answer = |pattern| {
+        let (scope, runtime, tool) = (scope.clone(), runtime.clone(), tool.clone());
+        Remembered { scope, effect, runtime, tool, pattern }
+    };
+    patterns.into_iter().map(answer).collect()
 }
 
-fn pattern(offer: Remembered) -> CallPattern {
-    let touches = offer.pattern.map(|pattern| match pattern {
-        Pattern::Command(argv) => Touches::Command(argv),
-        Pattern::File(glob) => Touches::File(glob),
-        Pattern::Host(host) => Touches::Host(host),
-        Pattern::Exact(hash) => Touches::Exact(hash),
-    });
-    CallPattern { runtime: offer.runtime, tool: offer.tool, touches }
+/// The offers of one scope as one pattern; the other scopes offer the same.
+fn offered(mut offers: Vec<Remembered>) -> Option<CallPattern> {
+    let scope = offers.first()?.scope.clone();
+    offers.retain(|offer| offer.scope == scope);
+    let Remembered { runtime, tool, pattern, .. } = offers.first()?.clone();
+    let command = |offer: Remembered| match offer.pattern {
+        Some(Pattern::Command(words)) => Some(words),
+        _ => None,
+    };
+    let touches = match pattern {
+        None => None,
+        Some(Pattern::Command(_)) if offers.len() > 1 => {
+            Some(Touches::Commands(offers.into_iter().filter_map(command).collect()))
+        }
+        Some(Pattern::Command(words)) => Some(Touches::Command(words)),
+        Some(Pattern::File(glob)) => Some(Touches::File(glob)),
+        Some(Pattern::Host(host)) => Some(Touches::Host(host)),
+        Some(Pattern::Exact(hash)) => Some(Touches::Exact(hash)),
+    };
+    Some(CallPattern { runtime, tool, touches })
 }

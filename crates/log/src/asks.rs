@@ -16,11 +16,13 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::tables::{from_json, to_json};
 
-/// A remembered rule and when it was made. Of two rules about the same calls, the later one counts.
+/// A remembered rule and when it was made, or removed. Of two rules about the same calls, the later one counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct DatedRule {
-    pub(crate) at: Timestamp,
-    pub(crate) rule: RememberedRule,
+pub struct DatedRule {
+    /// The time of the event that made or removed it.
+    pub at: Timestamp,
+    /// The rule itself, with who made it.
+    pub rule: RememberedRule,
 }
 
 /// A change that an event makes to these tables.
@@ -28,16 +30,18 @@ pub(crate) struct DatedRule {
 pub(crate) enum AskChange {
     Pending(SessionId, PendingChange),
     Remembered(DatedRule),
+    Forgotten(DatedRule),
 }
 
 impl AskChange {
     /// The changes that one event makes: mostly none, at most two.
     pub(crate) fn from_event(event: &NormalizedEvent) -> impl Iterator<Item = Self> {
+        let dated = |rule: &RememberedRule| DatedRule { at: event.time, rule: rule.clone() };
         let remembered = match &event.body {
-            EventBody::ApprovalResolved(resolved) => resolved.remembered.clone(),
+            EventBody::ApprovalResolved(resolved) => resolved.remembered.as_ref().map(dated).map(Self::Remembered),
+            EventBody::RuleRemoved(removed) => Some(Self::Forgotten(dated(&removed.rule))),
             _ => None,
         };
-        let remembered = remembered.map(|rule| Self::Remembered(DatedRule { at: event.time, rule }));
         let pending =
             PendingChange::from_event(event).map(|change| Self::Pending(event.trace.session_id.clone(), change));
         pending.into_iter().chain(remembered)
@@ -61,16 +65,21 @@ impl AskChange {
                 db.prepare_cached("DELETE FROM pending WHERE session_id = ?1 AND id = ?2")?
                     .execute([session.as_str(), id])?;
             }
-            Self::Remembered(made) => {
-                db.prepare_cached(
-                    "INSERT INTO remembered(subject, made_ms, rule) VALUES(?1, ?2, ?3)
-                     ON CONFLICT(subject) DO UPDATE SET made_ms = ?2, rule = ?3 WHERE made_ms <= ?2",
-                )?
-                .execute(params![subject(&made.rule)?, made.at.as_millis(), to_json(&made.rule)?])?;
-            }
+            Self::Remembered(made) => store_rule(db, made, Some(&made.rule))?,
+            Self::Forgotten(removed) => store_rule(db, removed, None)?,
         }
         Ok(())
     }
+}
+
+/// Writes a rule, or `null` where it was removed: so the order in which streams are read makes no difference.
+fn store_rule(db: &Connection, dated: &DatedRule, rule: Option<&RememberedRule>) -> Result<()> {
+    db.prepare_cached(
+        "INSERT INTO remembered(subject, made_ms, rule) VALUES(?1, ?2, ?3)
+         ON CONFLICT(subject) DO UPDATE SET made_ms = ?2, rule = ?3 WHERE made_ms <= ?2",
+    )?
+    .execute(params![subject(&dated.rule)?, dated.at.as_millis(), to_json(&rule)?])?;
+    Ok(())
 }
 
 /// The table `pending` cached in memory, because it is listed far more often than it changes. The writer updates it
@@ -135,6 +144,8 @@ pub(crate) struct Asks {
     pub(crate) pending: BTreeMap<String, Pending>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) remembered: Vec<DatedRule>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) forgotten: Vec<DatedRule>,
 }
 
 impl Asks {
@@ -147,6 +158,7 @@ impl Asks {
                 }
                 AskChange::Pending(_, PendingChange::Closed(id)) => _ = self.pending.remove(&id),
                 AskChange::Remembered(made) => self.remembered.push(made),
+                AskChange::Forgotten(removed) => self.forgotten.push(removed),
             }
         }
     }
@@ -158,7 +170,8 @@ impl Asks {
         };
         let pending = self.pending.values().map(opened);
         let remembered = self.remembered.iter().cloned().map(AskChange::Remembered);
-        pending.chain(remembered).try_for_each(|change| change.store(db))
+        let forgotten = self.forgotten.iter().cloned().map(AskChange::Forgotten);
+        pending.chain(remembered).chain(forgotten).try_for_each(|change| change.store(db))
     }
 }
 
@@ -175,9 +188,13 @@ pub(crate) fn pending(db: &Connection, session: Option<&str>) -> Result<Vec<Arc<
     Ok(found)
 }
 
-/// Every remembered rule, oldest first.
-pub(crate) fn remembered(db: &Connection) -> Result<Vec<RememberedRule>> {
-    let mut select = db.prepare_cached("SELECT rule FROM remembered ORDER BY made_ms, subject")?;
-    let found = select.query_map([], |row| from_json(row, 0))?.collect::<rusqlite::Result<_>>()?;
+/// Every remembered rule that was not removed, oldest first.
+pub(crate) fn remembered(db: &Connection) -> Result<Vec<DatedRule>> {
+    let mut select =
+        db.prepare_cached("SELECT made_ms, rule FROM remembered WHERE rule <> 'null' ORDER BY made_ms, subject")?;
+    let dated = |row: &rusqlite::Row<'_>| -> rusqlite::Result<DatedRule> {
+        Ok(DatedRule { at: Timestamp::from_millis(row.get(0)?), rule: from_json(row, 1)? })
+    };
+    let found = select.query_map([], dated)?.collect::<rusqlite::Result<_>>()?;
     Ok(found)
 }

@@ -238,8 +238,8 @@ struct Derived {
     sessions: BTreeMap<String, SessionRow>,
     aliases: BTreeSet<(String, String)>,
     pending: BTreeMap<String, Pending>,
-    /// By their subject: the time when the rule was made in milliseconds, and the rule.
-    remembered: BTreeMap<String, (i64, RememberedRule)>,
+    /// By their subject: the time when the rule was made or removed in milliseconds, and the rule unless it was removed.
+    remembered: BTreeMap<String, (i64, Option<RememberedRule>)>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -264,10 +264,12 @@ impl Derived {
         };
         for (stream, summary) in sums {
             derived.pending.extend(summary.asks.pending.clone());
-            for made in &summary.asks.remembered {
-                let (subject, at) = (asks::subject(&made.rule)?, made.at.as_millis());
+            let made = summary.asks.remembered.iter().map(|made| (made, Some(made.rule.clone())));
+            let removed = summary.asks.forgotten.iter().map(|removed| (removed, None));
+            for (dated, rule) in made.chain(removed) {
+                let (subject, at) = (asks::subject(&dated.rule)?, dated.at.as_millis());
                 if derived.remembered.get(&subject).is_none_or(|(before, _)| *before <= at) {
-                    derived.remembered.insert(subject, (at, made.rule.clone()));
+                    derived.remembered.insert(subject, (at, rule));
                 }
             }
             let Some(record) = &summary.record else { continue };

@@ -69,6 +69,7 @@ mod stream;
 mod tables;
 mod writer;
 
+pub use asks::DatedRule;
 pub use block::{Batch, Entry};
 pub use check::{Rebuilt, Report, check, rebuild};
 pub use compact::Compacted;

@@ -8,11 +8,11 @@ use std::task::{Context, Poll};
 use roost_model::approval::Pending;
 use roost_model::event::NewEvent;
 use roost_model::ids::SessionId;
-use roost_model::pattern::RememberedRule;
 use roost_model::session::SessionRecord;
 use roost_model::time::Timestamp;
 use tokio::sync::{oneshot, watch};
 
+use crate::asks::DatedRule;
 use crate::block::Batch;
 use crate::cursor::{Cursor, Start};
 use crate::error::{Error, Result};
@@ -64,7 +64,7 @@ pub trait Log: Send + Sync {
     fn pending(&self, session: Option<&SessionId>) -> BoxFuture<'_, Result<Vec<Arc<Pending>>>>;
 
     /// The answers that are remembered as rules, the oldest first.
-    fn remembered(&self) -> BoxFuture<'_, Result<Vec<RememberedRule>>>;
+    fn remembered(&self) -> BoxFuture<'_, Result<Vec<DatedRule>>>;
 
     /// The time of the oldest stored block, which is that of its last event; `None` if the log is empty.
     fn oldest(&self) -> BoxFuture<'_, Result<Option<Timestamp>>>;

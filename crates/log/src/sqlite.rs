@@ -9,12 +9,11 @@ use parking_lot::Mutex;
 use roost_model::approval::Pending;
 use roost_model::event::NewEvent;
 use roost_model::ids::SessionId;
-use roost_model::pattern::RememberedRule;
 use roost_model::session::SessionRecord;
 use roost_model::time::Timestamp;
 use tokio::sync::watch;
 
-use crate::asks::{self, PendingCache};
+use crate::asks::{self, DatedRule, PendingCache};
 use crate::compact::{Compact, Compacted};
 use crate::cursor::Start;
 use crate::error::{Error, Result};
@@ -271,7 +270,7 @@ impl Log for SqliteLog {
         Box::pin(self.inner.readers.run(move |db| asks::pending(db, session.as_deref())))
     }
 
-    fn remembered(&self) -> BoxFuture<'_, Result<Vec<RememberedRule>>> {
+    fn remembered(&self) -> BoxFuture<'_, Result<Vec<DatedRule>>> {
         Box::pin(self.inner.readers.run(asks::remembered))
     }
 

@@ -24,7 +24,7 @@ pub enum ApprovalScope {
 }
 
 /// The client that answered an approval or a question. A field is absent if it is unknown.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answerer {
     /// The connection that sent the answer, as `clientId` in the result of `initialize`.

@@ -125,6 +125,7 @@ event_table! {
     GitOperationCompleted(GitOperationCompletedPayload) = "git.operation.completed",
     GitBranchChanged(GitBranchChangedPayload) = "git.branch.changed",
     PairingLocked(PairingLockedPayload) = "pairing.locked",
+    RuleRemoved(RuleRemovedPayload) = "rule.removed",
 }
 
 impl EventBody {

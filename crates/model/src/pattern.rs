@@ -3,8 +3,10 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use crate::approval::ApprovalScope;
+use crate::approval::{Answerer, ApprovalScope};
+use crate::canonical;
 use crate::ids::SessionId;
 use crate::tool::PolicyDecision;
 
@@ -13,8 +15,11 @@ use crate::tool::PolicyDecision;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Touches {
-    /// A program with exactly these arguments. If the last word is `*`, any further arguments match.
+    /// A program with exactly these arguments. If the last word is `*`, any further arguments match. Variables that are
+    /// set for the program come first, as `NAME=value`.
     Command(Vec<String>),
+    /// Each of these commands, alone or in one line.
+    Commands(Vec<Vec<String>>),
     /// Files that match this glob, relative to the workspace's root.
     File(String),
     /// A host name, or `*.domain` for every host below that domain.
@@ -43,15 +48,26 @@ impl CallPattern {
     pub fn holds_anywhere(&self) -> bool {
         !matches!(self.touches, Some(Touches::File(_)))
     }
+
+    /// Whether the pattern is about commands, so that it also counts for parts of longer lines and in every folder.
+    pub fn is_about_commands(&self) -> bool {
+        matches!(self.touches, Some(Touches::Command(_) | Touches::Commands(_)))
+    }
+
+    /// What a person who is offered the pattern is told that it covers.
+    pub fn offer_text(&self) -> String {
+        if self.is_about_commands() { format!("{self}, in every folder of this workspace") } else { self.to_string() }
+    }
 }
 
 impl fmt::Display for CallPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.touches, &self.tool) {
-            (Some(Touches::Command(argv)), _) => match argv.split_last() {
-                Some((last, first)) if last == "*" => write!(f, "`{} …`", first.join(" ")),
-                _ => write!(f, "`{}`", argv.join(" ")),
-            },
+            (Some(Touches::Command(words)), _) => f.write_str(&quote_command(words)),
+            (Some(Touches::Commands(commands)), _) => {
+                let quoted: Vec<_> = commands.iter().map(|words| quote_command(words)).collect();
+                f.write_str(&quoted.join(" and "))
+            }
             (Some(Touches::File(glob)), Some(tool)) => write!(f, "{tool} on {glob}"),
             (Some(Touches::File(glob)), None) => write!(f, "changes to {glob}"),
             (Some(Touches::Host(host)), _) => write!(f, "addresses on {host}"),
@@ -60,6 +76,21 @@ impl fmt::Display for CallPattern {
             (None, None) => f.write_str("every call"),
         }
     }
+}
+
+/// A command pattern for people. A word with anything unusual in it is quoted, so that it reads as the one word that it
+/// is.
+fn quote_command(words: &[String]) -> String {
+    let (words, more) = match words.split_last() {
+        Some((last, first)) if last == "*" => (first, " …"),
+        _ => (words, ""),
+    };
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,@%+=".contains(c);
+    let quoted = |word: &String| match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    format!("`{}{more}`", words.iter().map(quoted).collect::<Vec<_>>().join(" "))
 }
 
 /// A remembered answer: matching calls are decided by it without asking.
@@ -78,4 +109,21 @@ pub struct RememberedRule {
     /// The root of the workspace it applies to; present only for the scope `workspace`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
+    /// The client that gave the answer; absent in events of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Answerer>,
 }
+
+impl RememberedRule {
+    /// The id by which the rule is listed and removed: a hash of its scope and pattern. A later answer about the same
+    /// calls in the same place has the same id, whoever gave it and whatever it says, because it replaces this one.
+    pub fn id(&self) -> String {
+        let subject = json!([self.scope, self.session_id, self.workspace, self.pattern]);
+        let hash = canonical::hash(&subject);
+        let digits = hash.trim_start_matches("sha256:").chars().take(ID_DIGITS);
+        format!("rule_{}", digits.collect::<String>())
+    }
+}
+
+/// Hexadecimal digits of a rule's id: 48 bits, which a person can still copy.
+const ID_DIGITS: usize = 12;

@@ -4,6 +4,7 @@ use roost_model::payload::ToolKind;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::line_parts::LinePart;
 use crate::named_paths::{self, NamedPath};
 use crate::subject::{ParsedCommand, Subject};
 use crate::toolset::{self, Action, Toolset};
@@ -79,7 +80,7 @@ pub struct Classified {
     pub classes: Classes,
     /// The command, files or address that it would use.
     pub subject: Subject,
-    /// The folders in which a read-only command runs git, as the call names them.
+    /// The folders in which the commands of a plain line run git, as the call names them.
     pub git_folders: Vec<String>,
     /// All files that the input names, whatever the tool does with them.
     pub(crate) mentions: Vec<String>,
@@ -99,7 +100,6 @@ impl Classified {
 pub fn classify(call: &Call<'_>) -> Classified {
     let action = toolset::action(call);
     let subject = Subject::from_call(call, action);
-    let mut git_folders = Vec::new();
     let mut classes = match action {
         Action::Inert | Action::Read => ToolClass::ReadOnly.into(),
         Action::Edit | Action::Change => ToolClass::Write.into(),
@@ -112,9 +112,7 @@ pub fn classify(call: &Call<'_>) -> Classified {
             Subject::Shell(ParsedCommand { understood: false, .. } | ParsedCommand { line: Err(_), .. }) => {
                 Classes::ANYTHING
             }
-            Subject::Shell(ParsedCommand { read_only: Some(read_only), cwd, .. }) => {
-                let start = cwd.as_deref().unwrap_or(".");
-                git_folders = read_only.git_folders.iter().map(|folder| commands::join_folder(start, folder)).collect();
+            Subject::Shell(ParsedCommand { parts: Some(parts), .. }) if parts.iter().all(LinePart::only_reads) => {
                 ToolClass::ReadOnly.into()
             }
             Subject::Shell(ParsedCommand { line: Ok(line), .. }) => commands::line_classes(line),
@@ -126,5 +124,16 @@ pub fn classify(call: &Call<'_>) -> Classified {
         classes.add(ToolClass::Dangerous);
     }
     let mentions = fields::files(call.input);
+    let git_folders = git_folders(&subject);
     Classified { classes, subject, git_folders, mentions }
+}
+
+fn git_folders(subject: &Subject) -> Vec<String> {
+    let Subject::Shell(ParsedCommand { parts: Some(parts), cwd, .. }) = subject else { return Vec::new() };
+    let start = cwd.as_deref().unwrap_or(".");
+    let joined = |folder: &String| commands::join_folder(start, folder);
+    let mut folders: Vec<_> = parts.iter().flat_map(LinePart::git_folders).map(joined).collect();
+    folders.sort();
+    folders.dedup();
+    folders
 }

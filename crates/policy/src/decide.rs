@@ -1,6 +1,7 @@
 //! Decides about a call: by the lists, the remembered answers, the runtime's own settings, and the mode and the call's
 //! class.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use roost_model::ids::SessionId;
@@ -10,9 +11,11 @@ use roost_model::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
 use crate::class::{Call, Classified, ToolClass, classify};
 use crate::control_files::{self, ControlFiles};
 use crate::entry::PolicyQuery;
+use crate::line_parts;
 use crate::remembered::{Memory, Remembered, offers};
 use crate::rules::RuleSet;
 use crate::runtime_permissions::RuntimePermissions;
+use crate::shell::base;
 use crate::subject::Subject;
 
 /// Whether a person can answer when the policy asks.
@@ -101,8 +104,19 @@ impl Context<'_> {
         (!all.is_empty() && all.iter().all(|path| inside(path))).then_some(all)
     }
 
+    /// Whether a remembered answer about this program holds in this folder: it must be one of the workspace's own, and
+    /// git must find the workspace's own repository there.
+    pub(crate) fn answer_holds_in(&self, folder: &str, program: &str) -> bool {
+        let Some(paths) = self.resolved_inside(&[folder.to_owned()]) else { return false };
+        // What the same words do in `.git`, or to the files of a package from elsewhere, nobody has seen.
+        let is_foreign = |name: &OsStr| name == "node_modules" || name.as_encoded_bytes().starts_with(b".");
+        let below = |path: &ResolvedPath| path.real.as_deref()?.strip_prefix(self.workspace).ok().map(Path::to_owned);
+        let is_own = |path: &ResolvedPath| below(path).is_some_and(|below| !below.iter().any(is_foreign));
+        paths.into_iter().all(is_own) && (base(program) != "git" || self.owns_repository(folder))
+    }
+
     /// Whether git, started in this folder, uses the workspace's own repository.
-    fn owns_repository(&self, folder: &str) -> bool {
+    pub(crate) fn owns_repository(&self, folder: &str) -> bool {
         let mut found = self.resolved(folder).peekable();
         found.peek().is_some() && found.all(|path| path.in_own_repository)
     }
@@ -130,13 +144,14 @@ pub fn evaluate(call: &Call<'_>, context: &Context<'_>) -> Evaluation {
     {
         classified.classes.add(ToolClass::Write);
     }
-    let (result, rule) = decide(&PolicyQuery { call, classified: &classified, context });
+    let query = PolicyQuery { call, classified: &classified, context };
+    let (result, rule) = decide(&query);
     let asks = result == PolicyResult::Ask;
     let mut words = vec![word(result, rule)];
     if asks && context.approver == Approver::Nobody {
         words.push(word(PolicyResult::Deny, NO_APPROVER.to_owned()));
     }
-    let remember = if asks { offers(call, &classified, context) } else { Vec::new() };
+    let remember = if asks { offers(&query) } else { Vec::new() };
     Evaluation { words, classified, remember }
 }
 
@@ -158,7 +173,7 @@ fn decide(query: &PolicyQuery<'_>) -> (PolicyResult, String) {
         return (PolicyResult::Deny, "permission_mode:plan".to_owned());
     }
     let allowed = context.rules.allow.allows(query).or_else(|| context.memory.allow.allows(query));
-    if let Some(entry) = allowed {
+    if let Some(entry) = allowed.or_else(|| line_parts::allows(query)) {
         return (PolicyResult::Allow, entry.label.clone());
     }
     if mode != Mode::Yolo

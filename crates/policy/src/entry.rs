@@ -37,8 +37,8 @@ pub(crate) struct Entry {
     pub(crate) tool: Option<ToolMatcher>,
     class: Option<ToolClass>,
     pub(crate) pattern: Option<Pattern>,
-    /// It is a person's answer about one command, so it does not cover a line of several commands.
-    pub(crate) alone: bool,
+    /// It is a person's answer about commands that they saw; a rule was written for many.
+    pub(crate) is_answer: bool,
 }
 
 impl Entry {
@@ -47,7 +47,7 @@ impl Entry {
         let runtime = runtime.map(|runtime| RuntimeName::from_id(&runtime).id().to_owned());
         let tool = rule.tool.as_deref().map(tool_matcher).transpose()?;
         let pattern = rule.pattern.clone();
-        Self { label, session: None, workspace, runtime, tool, class, pattern, alone: false }.checked()
+        Self { label, session: None, workspace, runtime, tool, class, pattern, is_answer: false }.checked()
     }
 
     pub(crate) fn from_answer(answer: &Remembered, label: String) -> Result<Self, String> {
@@ -58,7 +58,7 @@ impl Entry {
             Scope::Always => (None, None),
         };
         let tool = tool.map(ToolMatcher::Exact);
-        Self { label, session, workspace, runtime, tool, class: None, pattern, alone: true }.checked()
+        Self { label, session, workspace, runtime, tool, class: None, pattern, is_answer: true }.checked()
     }
 
     fn checked(mut self) -> Result<Self, String> {
@@ -98,7 +98,7 @@ impl Entry {
         }
     }
 
-    /// How many words the command pattern has before `*`.
+    /// How many words the command pattern has before `*`, with the assignments.
     pub(crate) fn named_words(&self) -> usize {
         match &self.pattern {
             Some(Pattern::Command(words)) => words.iter().take_while(|word| *word != ANY).count(),

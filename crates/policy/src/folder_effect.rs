@@ -80,6 +80,7 @@ fn goes_certainly(text: &str) -> bool {
     let Some((first, rest)) = commands.split_first() else { return false };
     let goes =
         first.program == "cd" && matches!(first.args.as_slice(), [PlainWord::Literal(to)] if to.starts_with('/'));
-    goes && rest.first().is_none_or(|second| second.join == Join::And)
+    goes && first.assignments.is_empty()
+        && rest.first().is_none_or(|second| second.join == Join::And)
         && rest.iter().all(|command| matches!(command.join, Join::And | Join::Pipe))
 }

@@ -5,6 +5,7 @@ use std::path::{Component, Path};
 
 use globset::{Glob, GlobMatcher, GlobSet, GlobSetBuilder};
 
+use crate::assignments::{is_assignment, without_assignments};
 use crate::class::ToolClass;
 use crate::decide::Unresolved;
 use crate::entry::{Entry, PolicyQuery, ToolMatcher, path_glob};
@@ -121,9 +122,10 @@ impl Index {
                 (Some(Pattern::Command(words)), _) => {
                     let start = words.strip_suffix(&[ANY.to_owned()]).unwrap_or(words);
                     index.longest_command = index.longest_command.max(start.len());
-                    let program = index.programs.entry(base(&start[0]).to_owned()).or_default();
+                    let denied = without_assignments(start);
+                    let program = index.programs.entry(base(&denied[0]).to_owned()).or_default();
                     program.all.push(at);
-                    match start.get(1) {
+                    match denied.get(1) {
                         None => program.bare.push(at),
                         Some(argument) => program.by_argument.entry(argument.clone()).or_default().push(at),
                     }
@@ -301,28 +303,42 @@ impl Index {
         // A command does other things in another folder, and another thing if the input says more than the command.
         let context = query.context;
         let folder = command.cwd.as_deref().unwrap_or(".").to_owned();
-        let elsewhere = context.unresolved != Unresolved::Nothing || context.resolved_inside(&[folder]).is_none();
+        let elsewhere = context.unresolved != Unresolved::Nothing
+            || context.resolved_inside(std::slice::from_ref(&folder)).is_none();
         if self.commands.is_empty() || elsewhere || !command.understood {
             return None;
         }
         let sequence = command.line.as_ref().ok().and_then(ShellLine::sequence)?;
-        let found: Option<Vec<usize>> = sequence
-            .iter()
-            .map(|argv| {
-                let starts = (1..=argv.len().min(self.longest_command)).map(|length| argv[..length].join("\0"));
-                let candidates = starts.flat_map(|start| entries_at(&self.commands, &start).collect::<Vec<_>>());
-                let allows = |at: &usize| {
-                    let entry = &self.entries[*at];
-                    entry.allows_command(argv)
-                        && entry.fits(query, |wanted| wanted == query.classified.classes.worst())
-                        && !(entry.alone && sequence.len() > 1)
-                        && !(entry.is_open() && leads_elsewhere(argv, entry))
-                        && !(dangerous && entry.is_open())
-                };
-                candidates.filter(allows).min()
-            })
-            .collect();
+        // An answer beside other commands is judged part by part.
+        let counts = |at: usize, argv: &[&str]| {
+            !self.entries[at].is_answer || (sequence.len() == 1 && context.answer_holds_in(&folder, argv[0]))
+        };
+        let allowed = |argv: &Vec<&str>| {
+            // A program of such a name would be taken for an assignment.
+            let at = self.position_of_words(argv, query, dangerous).filter(|_| !is_assignment(argv[0]))?;
+            counts(at, argv).then_some(at)
+        };
+        let found: Option<Vec<usize>> = sequence.iter().map(allowed).collect();
         found?.into_iter().next()
+    }
+
+    /// The first entry that allows a command of these words; the assignments before it come first. An entry that names
+    /// not all of the words is not enough if they must be named exactly.
+    pub(crate) fn allows_words(&self, words: &[&str], query: &PolicyQuery<'_>, exactly: bool) -> Option<&Entry> {
+        self.position_of_words(words, query, exactly).map(|at| &self.entries[at])
+    }
+
+    fn position_of_words(&self, words: &[&str], query: &PolicyQuery<'_>, exactly: bool) -> Option<usize> {
+        let class = query.classified.classes.worst();
+        let starts = (1..=words.len().min(self.longest_command)).map(|length| words[..length].join("\0"));
+        let candidates = starts.flat_map(|start| entries_at(&self.commands, &start).collect::<Vec<_>>());
+        let allows = |at: &usize| {
+            let entry = &self.entries[*at];
+            entry.allows_command(words)
+                && entry.fits(query, |wanted| wanted == class)
+                && !(entry.is_open() && (exactly || leads_elsewhere(words, entry)))
+        };
+        candidates.filter(allows).min()
     }
 
     fn allowed_files(&self, files: &[String], query: &PolicyQuery<'_>) -> Option<usize> {

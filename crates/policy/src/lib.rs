@@ -40,13 +40,14 @@
 //! input counts, so a field that is not understood (`env`, `stdin`, a second command) makes the call ask. Git only
 //! reads in the workspace's own repository.
 //!
-//! **Allowing is strict, denying is eager.** A command is allowed if every simple command of the line is, without
-//! redirection, substitution, assignment, background or anything not understood; a remembered command only if it stands
-//! alone. It is denied if any part of it might be the denied one, behind `sudo`, `xargs` or `sh -c` too. A file is
-//! allowed by the path it really has. A host is allowed by the one reading of its address.
+//! **Allowing is strict, denying is eager.** A line is allowed if every command of it is: because it only reads, or by a
+//! rule or a remembered answer for it ([`line_parts`]), without redirection to a file, substitution, background or
+//! anything not understood. It is denied if any part of it might be the denied one, behind `sudo`, `xargs` or `sh -c`
+//! too. A file is allowed by the path it really has. A host is allowed by the one reading of its address.
 //!
 //! What a class or a rule cannot see is what a program does: `cargo test` is a write that runs the project's own code.
 
+mod assignments;
 mod class;
 mod commands;
 mod control_files;
@@ -55,6 +56,7 @@ mod entry;
 mod fields;
 mod folder_effect;
 mod index;
+mod line_parts;
 mod named_paths;
 mod open_commands;
 mod pattern;

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::commands::join_folder;
+use crate::line_parts::LinePart;
 use crate::shell::{ReachedCommand, ShellLine, SimpleCommand, Word, base};
 use crate::subject::{ParsedCommand, Subject};
 
@@ -30,6 +32,11 @@ pub(crate) fn from_subject(subject: &Subject, git_folders: &[String]) -> BTreeSe
             let mut found = BTreeSet::new();
             found.insert(exact(command.cwd.as_deref().unwrap_or(".")));
             found.extend(git_folders.iter().map(|folder| exact(folder)));
+            for part in command.parts.iter().flatten() {
+                let LinePart::Run(run) = part else { continue };
+                let start = command.cwd.as_deref().unwrap_or(".");
+                found.extend(run.folders.iter().map(|folder| exact(&join_folder(start, folder))));
+            }
             add_command_paths(command, &mut found);
             found
         }

@@ -3,6 +3,7 @@
 //! Whoever allows `npm test` has seen what `npm test` runs. An argument that chooses another program, configuration,
 //! folder or linker makes the same words run something else, so it is covered only by a pattern that names it.
 
+use crate::assignments::without_assignments;
 use crate::entry::Entry;
 use crate::pattern::ANY;
 use crate::shell::base;
@@ -189,10 +190,10 @@ pub(crate) fn remembered_words(argv: &[&str]) -> Vec<String> {
 }
 
 /// Whether the arguments that the entry's `*` covers make the command run something other than what was allowed.
-pub(crate) fn leads_elsewhere(argv: &[&str], entry: &Entry) -> bool {
-    let rest = &argv[entry.named_words().min(argv.len())..];
-    match find(argv).filter(|_| entry.alone) {
-        // A person saw one command; a rule was written for many.
+pub(crate) fn leads_elsewhere(words: &[&str], entry: &Entry) -> bool {
+    let rest = &words[entry.named_words().min(words.len())..];
+    let argv = without_assignments(words);
+    match find(argv).filter(|_| entry.is_answer) {
         Some(open) => !open.covers(rest),
         None => rest.iter().any(|word| leads_away(argv.first().copied().unwrap_or_default(), word)),
     }

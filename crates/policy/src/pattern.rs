@@ -4,13 +4,15 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::assignments::without_assignments;
 use crate::shell::{Word, base};
 
 /// What a call must touch for a rule to apply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
-    /// A program with exactly these arguments; a last word `*` stands for any further ones.
+    /// A program with exactly these arguments; a last word `*` stands for any further ones. Variables that are set for
+    /// it come first, as `NAME=value`.
     Command(Vec<String>),
     /// Files, as a glob relative to the workspace, or an absolute one.
     File(String),
@@ -31,6 +33,9 @@ impl Pattern {
                 None => Some("a command pattern needs a program"),
                 Some((last, [])) if last == ANY => Some("a command pattern must name the program"),
                 Some((_, first)) if first.iter().any(|word| word == ANY) => Some("`*` must be a command's last word"),
+                Some(_) if without_assignments(words).first().is_none_or(|word| word == ANY) => {
+                    Some("a command pattern must name the program behind its assignments")
+                }
                 Some(_) if words.iter().any(|word| word.contains('\0')) => Some("a command has no NUL"),
                 Some(_) => None,
             },
@@ -58,6 +63,8 @@ impl fmt::Display for Pattern {
 /// Whether a denied command is, or might be, the one in `argv`: options may stand anywhere, and what is not certain
 /// might be anything.
 pub(crate) fn might_be(denied: &[String], argv: &[Word]) -> bool {
+    // A denied command is denied whatever is set before it.
+    let denied = without_assignments(denied);
     let words = denied.strip_suffix(&[ANY.to_owned()]).unwrap_or(denied);
     let Some((program, wanted)) = words.split_first() else { return false };
     if argv.first().and_then(Word::literal).map(base) != Some(base(program)) {

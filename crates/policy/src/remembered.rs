@@ -5,14 +5,17 @@ use std::path::PathBuf;
 use roost_model::ids::SessionId;
 use serde::{Deserialize, Serialize};
 
-use crate::class::{Call, Classified, ToolClass};
+use crate::assignments::{self, is_assignment};
+use crate::class::ToolClass;
 use crate::decide::{Context, ResolvedPath, Unresolved};
-use crate::entry::Entry;
+use crate::entry::{Entry, PolicyQuery};
 use crate::index::Index;
+use crate::line_parts;
 use crate::open_commands::remembered_words;
 use crate::pattern::{ANY, Pattern, host_of};
 use crate::rules::{Effect, Error};
-use crate::subject::Subject;
+use crate::shell::base;
+use crate::subject::{ParsedCommand, Subject};
 use crate::toolset;
 
 /// Where a remembered answer counts.
@@ -92,42 +95,77 @@ impl Memory {
     }
 }
 
-/// The answers that "yes, and do not ask again" could mean for a call, the narrowest scope first. None for calls that
-/// are dangerous, not understood or several commands: those are asked about every time.
-pub(crate) fn offers(call: &Call<'_>, classified: &Classified, context: &Context<'_>) -> Vec<Remembered> {
+/// The most commands of one line that are offered together; nobody would read more.
+const MOST_OFFERED: usize = 6;
+
+/// The answers that "yes, and do not ask again" could mean for a call, the narrowest scope first; for a line of several
+/// commands, one for each command that nothing covers yet, which are remembered together. None for calls that are
+/// dangerous or not understood: those are asked about every time.
+pub(crate) fn offers(query: &PolicyQuery<'_>) -> Vec<Remembered> {
+    let PolicyQuery { call, classified, context } = *query;
     let runtime = Some(call.runtime.to_owned());
     let tool = Some(call.name.to_owned());
     let dangerous = classified.classes.worst() == ToolClass::Dangerous;
-    let (runtime, tool, pattern) = match &classified.subject {
+    let (runtime, tool, patterns) = match &classified.subject {
         // Whoever allows an unknown tool by its name has judged that tool; a name that many tools share says nothing.
         Subject::Other if toolset::is_generic(call.name) => return Vec::new(),
-        Subject::Other => (runtime, tool, None),
+        Subject::Other => (runtime, tool, vec![None]),
         _ if dangerous || context.unresolved != Unresolved::Nothing => return Vec::new(),
-        Subject::Shell(command) => match command.line.as_ref().ok().and_then(|line| line.single()) {
-            Some(argv) if !argv.contains(&ANY) => (None, None, Some(Pattern::Command(remembered_words(&argv)))),
-            _ => return Vec::new(),
-        },
+        Subject::Shell(command) => (None, None, offered_commands(command, query).into_iter().map(Some).collect()),
         Subject::Files(files) => match (files.as_slice(), context.resolved_inside(files)) {
             ([_], Some(inside)) => {
-                (None, tool.filter(|name| !toolset::is_generic(name)), Some(exactly(inside[0], context)))
+                let tool = tool.filter(|name| !toolset::is_generic(name));
+                (None, tool, vec![Some(exactly(inside[0], context))])
             }
             _ => return Vec::new(),
         },
         Subject::Url(url) => match host_of(url) {
-            Some(host) => (None, None, Some(Pattern::Host(host))),
+            Some(host) => (None, None, vec![Some(Pattern::Host(host))]),
             None => return Vec::new(),
         },
     };
     let mut scopes = vec![Scope::Session(context.session.clone()), Scope::Workspace(context.workspace.to_owned())];
     // A path inside one workspace means nothing in another.
-    if !matches!(pattern, Some(Pattern::File(_))) {
+    if !matches!(patterns.first(), Some(Some(Pattern::File(_)))) {
         scopes.push(Scope::Always);
     }
-    let answer = |scope| {
-        let (runtime, tool, pattern) = (runtime.clone(), tool.clone(), pattern.clone());
+    let answer = |scope: &Scope, pattern: &Option<Pattern>| {
+        let (scope, runtime, tool, pattern) = (scope.clone(), runtime.clone(), tool.clone(), pattern.clone());
         Remembered { scope, effect: Effect::Allow, runtime, tool, pattern }
     };
-    scopes.into_iter().map(answer).collect()
+    scopes.iter().flat_map(|scope| patterns.iter().map(|pattern| answer(scope, pattern))).collect()
+}
+
+/// The command patterns that would let a line run; none if no patterns would.
+fn offered_commands(command: &ParsedCommand, query: &PolicyQuery<'_>) -> Vec<Pattern> {
+    let single = command.line.as_ref().ok().and_then(|line| line.single());
+    let folder = command.cwd.as_deref().unwrap_or(".");
+    let single = single.filter(|argv| !is_assignment(argv[0]) && query.context.answer_holds_in(folder, argv[0]));
+    let commands: Vec<(&[String], Vec<&str>)> = match (single, line_parts::uncovered(query)) {
+        (Some(argv), _) => vec![(&[], argv)],
+        (_, Some(parts)) => {
+            parts.iter().map(|part| (&*part.assignments, part.argv.iter().map(String::as_str).collect())).collect()
+        }
+        _ => return Vec::new(),
+    };
+    if commands.len() > MOST_OFFERED || commands.iter().any(|(_, argv)| !may_be_offered(argv)) {
+        return Vec::new();
+    }
+    let mut patterns: Vec<Pattern> = Vec::new();
+    for (assignments, argv) in commands {
+        let pattern = Pattern::Command([assignments, &remembered_words(&argv)].concat());
+        if !patterns.contains(&pattern) {
+            patterns.push(pattern);
+        }
+    }
+    patterns
+}
+
+/// Whether a pattern can name the command exactly, and no argument of it sets a variable that is never remembered.
+fn may_be_offered(argv: &[&str]) -> bool {
+    let sets_variables = ["env", "cross-env"].contains(&base(argv[0]));
+    let fits = |word: &&str| !is_assignment(word) || assignments::may_be_remembered(word);
+    !argv.contains(&ANY) && (!sets_variables || argv.iter().all(fits))
 }
 
 fn exactly(path: &ResolvedPath, context: &Context<'_>) -> Pattern {

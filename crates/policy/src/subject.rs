@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use crate::class::Call;
-use crate::commands::{self, ReadOnlyLine};
+use crate::commands;
 use crate::fields;
+use crate::line_parts::LinePart;
 use crate::shell::{self, Opaque, ShellLine, SimpleCommand};
 use crate::toolset::Action;
 
@@ -30,8 +31,8 @@ pub struct ParsedCommand {
     pub cwd: Option<String>,
     /// The parsed line, or why it is not understood.
     pub line: Result<ShellLine, Opaque>,
-    /// Set if the line only reads and the rest of the input cannot change that.
-    pub(crate) read_only: Option<ReadOnlyLine>,
+    /// The commands of a line that the closed grammar accepts, if the rest of the input cannot change what they do.
+    pub(crate) parts: Option<Vec<LinePart>>,
     /// Every field of the input is understood.
     pub(crate) understood: bool,
 }
@@ -66,7 +67,7 @@ fn command(call: &Call<'_>) -> ParsedCommand {
     command.understood = fields.understood;
     command.cwd = fields.cwd.map(str::to_owned);
     if fields.understood && !fields.in_background {
-        command.read_only = commands::parse_read_only(&command.text);
+        command.parts = commands::parse_parts(&command.text);
     }
     command
 }
@@ -76,7 +77,7 @@ fn unknown(why: &'static str) -> ParsedCommand {
 }
 
 fn parsed(text: String, line: Result<ShellLine, Opaque>) -> ParsedCommand {
-    ParsedCommand { text, cwd: None, line, read_only: None, understood: false }
+    ParsedCommand { text, cwd: None, line, parts: None, understood: false }
 }
 
 /// Parses a line for a shell; `may_be_wrapped` unwraps the `bash -lc '…'` that some runtimes put around every command.

@@ -303,6 +303,17 @@ fn params_and_result(method: Method) -> (Value, Value) {
         Method::PermissionStatsGet => {
             (json!({}), json!({ "active_sessions": 1, "total_patterns": 2, "pending_requests": 1 }))
         }
+        Method::RuleList => (
+            json!({}),
+            json!({ "rules": [{
+                "rule_id": RULE, "covers": "`npm test …`", "made_at": STARTED,
+                "rule": {
+                    "scope": "workspace", "decision": "allow", "workspace": FOLDER,
+                    "pattern": { "touches": { "command": ["npm", "test", "*"] } }, "by": { "from": "local" },
+                },
+            }] }),
+        ),
+        Method::RuleRemove => (json!({ "rule_id": RULE }), success()),
 
         Method::EventsSubscribe => (
             json!({ "format": "normalized", "after": CURSOR, "sessions": [SESSION] }),

@@ -157,6 +157,7 @@ pub const HARMLESS: &[&str] = &[
     "grep_id",
     "id",
     "input_hash",
+    "rule_id",
     "search_id",
     "session_id",
     "sessions",

@@ -1,6 +1,7 @@
 //! The methods that answer approvals and list what waits for an answer.
 
 use roost_model::approval::{ApprovalScope, Pending};
+use roost_model::pattern::RememberedRule;
 use roost_model::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -95,5 +96,37 @@ wire! {
         total_patterns: u64,
         /// Approvals and questions that wait for an answer.
         pending_requests: u64,
+    }
+}
+
+wire! {
+    /// A remembered answer, with the id by which it is removed.
+    ListedRule {
+        /// Id for `rule/remove`, such as `rule_12ab34cd56ef`. An answer about the same calls in the same place gets the
+        /// same id.
+        rule_id: String,
+        /// The calls that it decides, in words for people.
+        covers: String,
+        /// When the answer was given.
+        made_at: Timestamp,
+        /// The rule itself: where it applies, what it decides and who gave the answer.
+        rule: RememberedRule,
+    }
+}
+
+wire! {
+    /// Result of `rule/list`.
+    RuleListResult {
+        /// All remembered answers, the oldest first.
+        rules: Vec<ListedRule>,
+    }
+}
+
+params! {
+    /// Parameters of `rule/remove`.
+    RuleRemoveParams {
+        /// Id of the rule, from `rule/list`.
+        rule_id: String,
+        ;
     }
 }

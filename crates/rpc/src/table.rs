@@ -415,6 +415,10 @@ method_table! {
     PermissionPending = "permission/pending" (PendingParams) -> PendingResult, Observe, Read, Free;
     /// How much is remembered and how much waits.
     PermissionStatsGet = "permission/stats" (NoParams) -> PermissionStats, Observe, Read, Free;
+    /// Lists the answers that are remembered, the oldest first.
+    RuleList = "rule/list" (NoParams) -> RuleListResult, Observe, Read, Free;
+    /// Removes a remembered answer, so that calls like it are asked about again; one that denies needs the scope admin.
+    RuleRemove = "rule/remove" (RuleRemoveParams) -> Success, Operate, Change, Free;
 
     /// Follows the log from a cursor, in the form of the cdev protocol or as it is.
     EventsSubscribe = "events/subscribe" (SubscribeParams) -> EventsSubscribeResult, Observe, Read, Free;

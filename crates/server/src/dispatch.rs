@@ -290,6 +290,8 @@ handlers! {
     PermissionRespond => permission::respond,
     PermissionPending => permission::pending,
     PermissionStatsGet => permission::stats,
+    RuleList => permission::rules,
+    RuleRemove => permission::remove_rule,
     EventsSubscribe => events::subscribe,
     EventsUnsubscribe => events::unsubscribe,
     EventsAck => events::ack,

@@ -39,6 +39,7 @@ pub(crate) fn engine(error: EngineError) -> Fault {
         }
         EngineError::AttemptMismatch(_) | EngineError::InputHashMismatch(_) => FaultCode::SessionInvalid,
         EngineError::OnlyOnce(_) | EngineError::OnlyHere(_) | EngineError::NoImages(_) => FaultCode::InvalidParams,
+        EngineError::UnknownRule(id) => return Fault::params(&error).with("rule_id", id),
         EngineError::DiskFull => FaultCode::DiskFull,
         EngineError::ShuttingDown => FaultCode::ShuttingDown,
         EngineError::Adapter(_) => FaultCode::AgentError,

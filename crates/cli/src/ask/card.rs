@@ -81,7 +81,7 @@ pub(crate) fn card(style: Style, asked: &ApprovalRequestedPayload, cwd: &Path, e
     let name = style.bold(one_line(&asked.name));
     let mut text = format!("{} {name}{}\n{body}", style.yellow("?"), style.dim(rule + &title));
     if let Some(offer) = &asked.offer {
-        let covers = format!("s and w would also cover {}", one_line(&offer.to_string()));
+        let covers = format!("s and w would also cover {}", one_line(&offer.offer_text()));
         text.push_str(&format!("  {}\n", style.dim(covers)));
     }
     Card { text, cut }

@@ -96,3 +96,14 @@ fn an_offer_says_what_it_covers() {
     let text = card(Style::PLAIN, &asked, Path::new("/nowhere"), Extent::Beginning).text;
     assert!(text.ends_with("  s and w would also cover changes to src/**\n"), "{text}");
 }
+
+#[test]
+fn an_offer_about_a_line_of_commands_names_each_of_them() {
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let mut asked = approval_request(ToolKind::Execute, json!({ "command": "git add . && CI=1 npm test" }));
+    let commands = vec![words(&["git", "add", "*"]), words(&["CI=1", "npm", "test", "*"])];
+    asked.offer = Some(CallPattern { touches: Some(Touches::Commands(commands)), ..Default::default() });
+    let text = card(Style::PLAIN, &asked, Path::new("/nowhere"), Extent::Beginning).text;
+    let expected = "  s and w would also cover `git add …` and `CI=1 npm test …`, in every folder of this workspace\n";
+    assert!(text.ends_with(expected), "{text}");
+}

@@ -1,6 +1,7 @@
 //! What `?` says: what each key does, and why a call is asked about at all.
 
 use roost_model::mode::Mode;
+use roost_model::pattern::CallPattern;
 use roost_model::payload::ApprovalRequestedPayload;
 
 use crate::screen::one_line;
@@ -11,11 +12,16 @@ pub(crate) fn explain(style: Style, asked: &ApprovalRequestedPayload) -> String 
     let mut keys = vec![("y", "it runs, this once".to_owned())];
     match &asked.offer {
         Some(offer) => {
-            let covers = one_line(&offer.to_string()).into_owned();
+            let covers = one_line(&offer.offer_text()).into_owned();
             keys.push(("s", format!("it runs, and {covers} too, unasked until this session ends")));
             keys.push(("w", format!("it runs, and {covers} too, unasked in every session of this workspace")));
         }
         None => keys.push(("s, w", "not for this one: no other call is enough like it".into())),
+    }
+    if asked.offer.as_ref().is_some_and(CallPattern::is_about_commands) {
+        let parts = "a longer line runs, too, if every other command of it only reads or is covered as well";
+        keys.push(("", parts.into()));
+        keys.push(("", "`roost rules` lists what is remembered, and removes it".into()));
     }
     keys.push(("v", "shows all of it".into()));
     keys.push(("n", "it does not run; the agent reads why if you say so: n use git mv".into()));

@@ -12,6 +12,7 @@ pub(crate) mod git;
 pub(crate) mod log;
 pub(crate) mod login;
 pub(crate) mod pair;
+pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod runtimes;
 pub(crate) mod search;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use roost_model::approval::{Answerer, ApprovalEnd, ApprovalScope};
 use roost_model::event::EventBody;
 use roost_model::ids::{QuestionId, ToolCallId};
-use roost_model::pattern::RememberedRule;
+use roost_model::pattern::{CallPattern, RememberedRule, Touches};
 use roost_model::payload::{NoticeLevel, NoticeSource, QuestionOutcome, RuntimeNoticePayload};
 use roost_model::time::Timestamp;
 use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolPolicyEvaluation};
@@ -298,13 +298,31 @@ fn verdict(profile: &Profile, asked: PendingApproval<'_>, decision: Decision, by
         (scope, Some(pattern)) => Some(RememberedRule {
             scope,
             decision,
-            pattern: pattern.clone(),
+            pattern: match decision {
+                PolicyDecision::Allow => pattern.clone(),
+                PolicyDecision::Deny => denied_pattern(pattern, &asked.request.identity.input_hash),
+            },
             session_id: (scope == ApprovalScope::Session).then(|| profile.id.clone()),
             workspace: (scope == ApprovalScope::Workspace).then(|| profile.cwd.clone()),
+            by: Some(by.clone()),
         }),
     };
     let (end, answered_by) = (ApprovalEnd::Answered, Some(by));
     Ok(Verdict { decision, end, scope, reason, answered_by, edited_input, remembered })
+}
+
+/// The calls that a no is about. One to a line of several commands, or to one with a variable set, says nothing about
+/// each command alone, so it counts for that very call.
+fn denied_pattern(offer: &CallPattern, input_hash: &str) -> CallPattern {
+    let is_about_more = match &offer.touches {
+        Some(Touches::Commands(_)) => true,
+        Some(Touches::Command(words)) => words.first().is_some_and(|word| word.contains('=')),
+        _ => false,
+    };
+    match is_about_more {
+        true => CallPattern { touches: Some(Touches::Exact(input_hash.to_owned())), ..offer.clone() },
+        false => offer.clone(),
+    }
 }
 
 fn resolution(answer: &Answer, by: Answerer) -> Resolution {

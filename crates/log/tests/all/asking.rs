@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use roost_log::{Log, Retention, StateLock, check, rebuild};
-use roost_model::approval::{ApprovalEnd, ApprovalScope};
+use roost_model::approval::{Answerer, ApprovalEnd, ApprovalScope};
 use roost_model::event::NewEvent;
 use roost_model::ids::SessionId;
 use roost_model::pattern::{CallPattern, RememberedRule, Touches};
-use roost_model::payload::{ApprovalRequestedPayload, ApprovalResolvedPayload, QuestionAskedPayload};
+use roost_model::payload::{
+    ApprovalRequestedPayload, ApprovalResolvedPayload, QuestionAskedPayload, RuleRemovedPayload,
+};
 use roost_model::time::Timestamp;
 use roost_model::tool::{PolicyDecision, ToolCallIdentity};
 use serde_json::json;
@@ -63,7 +65,17 @@ fn rule(decision: PolicyDecision) -> RememberedRule {
         },
         session_id: None,
         workspace: None,
+        by: None,
     }
+}
+
+fn removed(rule: RememberedRule) -> NewEvent {
+    let removed_by = Answerer::default();
+    NewEvent::for_host(Timestamp::from_millis(NOW), RuleRemovedPayload { rule_id: rule.id(), rule, removed_by })
+}
+
+async fn remembered(log: &dyn Log) -> Vec<RememberedRule> {
+    log.remembered().await.unwrap().into_iter().map(|dated| dated.rule).collect()
 }
 
 async fn waiting(log: &dyn Log, session: Option<&str>) -> Vec<String> {
@@ -100,7 +112,7 @@ async fn of_two_answers_about_the_same_calls_the_later_counts() {
     store(&log, "b", vec![created("b")]).await;
     store(&log, "a", vec![created("a"), late]).await;
     store(&log, "b", vec![resolved("b", "tc_2", Some(rule(PolicyDecision::Allow)))]).await;
-    assert_eq!(log.remembered().await.unwrap(), [rule(PolicyDecision::Deny)]);
+    assert_eq!(remembered(&log).await, [rule(PolicyDecision::Deny)]);
     log.close().await;
     assert_eq!(check(dir.path()).unwrap().problems, [""; 0]);
 }
@@ -120,7 +132,7 @@ async fn a_rebuild_mends_what_waits_and_what_is_remembered() {
     assert_eq!((rebuilt.mended.len(), rebuilt.remaining.len()), (2, 0));
     let log = open(dir.path(), Default::default());
     assert_eq!(waiting(&log, None).await, ["tc_1"]);
-    assert_eq!(log.remembered().await.unwrap(), [rule(PolicyDecision::Allow)]);
+    assert_eq!(remembered(&log).await, [rule(PolicyDecision::Allow)]);
 }
 
 #[tokio::test]
@@ -138,5 +150,25 @@ async fn what_is_remembered_outlives_the_event_that_said_it() {
     let rebuilt = rebuild(&StateLock::acquire(dir.path(), "test").unwrap()).unwrap();
     assert_eq!(rebuilt, Default::default());
     let log = open(dir.path(), Default::default());
-    assert_eq!(log.remembered().await.unwrap(), [rule(PolicyDecision::Allow)]);
+    assert_eq!(remembered(&log).await, [rule(PolicyDecision::Allow)]);
+}
+
+#[tokio::test]
+async fn a_removed_answer_stays_removed_after_a_rebuild_until_it_is_given_again() {
+    let Home { log, dir } = Home::new();
+    let made = |time| at(time, resolved("a", "tc_1", Some(rule(PolicyDecision::Allow))));
+    store(&log, "a", vec![created("a"), made(NOW - 5)]).await;
+    log.keep(Vec::new(), vec![removed(rule(PolicyDecision::Allow))]).await.unwrap();
+    assert_eq!(remembered(&log).await, []);
+    log.close().await;
+    drop(log);
+    assert_eq!(check(dir.path()).unwrap().problems, [""; 0]);
+    let db = rusqlite::Connection::open(dir.path().join("roost.db")).unwrap();
+    db.execute_batch("DELETE FROM remembered;").unwrap();
+    drop(db);
+    rebuild(&StateLock::acquire(dir.path(), "test").unwrap()).unwrap();
+    let log = open(dir.path(), Default::default());
+    assert_eq!(remembered(&log).await, []);
+    store(&log, "a", vec![made(NOW + 5)]).await;
+    assert_eq!(remembered(&log).await, [rule(PolicyDecision::Allow)]);
 }

@@ -68,3 +68,15 @@ payload! {
         remembered: Option<RememberedRule>,
     }
 }
+
+payload! {
+    /// `rule.removed`: a remembered answer was removed, so the calls that it decided are asked about again.
+    RuleRemovedPayload {
+        /// Id of the rule, as `rule/list` gave it.
+        rule_id: String,
+        /// The rule as it was.
+        rule: RememberedRule,
+        /// The client that removed it.
+        removed_by: Answerer,
+    }
+}

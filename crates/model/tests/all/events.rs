@@ -126,6 +126,12 @@ fn events_without_optional_fields_are_read_and_written_without_them() {
         ("git.operation.completed", json!({ "workspace_id": "w", "operation": "push", "success": true })),
         ("git.branch.changed", json!({ "workspace_id": "w", "from_branch": "a", "to_branch": "b" })),
         ("pairing.locked", json!({ "address": "192.0.2.7", "wrong_tries": 5, "code_withdrawn": true })),
+        (
+            "rule.removed",
+            json!({
+                "rule_id": "rule_1", "rule": { "scope": "always", "decision": "allow", "pattern": {} }, "removed_by": {},
+            }),
+        ),
     ];
     let names: Vec<_> = cases.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, NormalizedEventType::ALL.iter().map(|known| known.as_str()).collect::<Vec<_>>());

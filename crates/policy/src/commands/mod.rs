@@ -6,7 +6,7 @@ mod git;
 mod network;
 mod read_only;
 
-pub(crate) use read_only::{ReadOnlyLine, join_folder, parse_read_only};
+pub(crate) use read_only::{join_folder, parse_parts};
 
 use crate::class::{Classes, ToolClass};
 use crate::shell::{ReachedCommand, Redirect, ShellLine, SimpleCommand, Word, base};

@@ -1,22 +1,26 @@
-//! The closed grammar of lines that may run unasked.
+//! The closed grammar of lines that may run unasked: because they only read, or because rules and remembered answers
+//! cover every command of them.
 //!
 //! ```text
 //! line     = pipeline { ("&&" | "||" | ";" | newline) pipeline }
 //! pipeline = command { "|" command }
-//! command  = program { word | redirect }
-//! program  = letters, digits, "_", ".", "+", "-", but no keyword; or "["
+//! command  = { NAME=word } program { word | redirect }
+//! program  = letters, digits, "_", ".", "+", "-", "/", but no keyword; or "["
 //! word     = "{}" | { plain characters | 'text' | "text" | backslash and a punctuation mark }
 //!          | file names: plain characters with * ? [ ], or a leading ~/, nothing of it in quotes
-//!          | $NAME, ${NAME}: only where the program prints its arguments
+//!          | $NAME, ${NAME}, "text with $?": only where the program prints its arguments
+//!          | "$(cat <<'EOF'" newline lines of text newline "EOF" newline ")": the text, as a message is often given
 //! redirect = ">/dev/null" | "1>/dev/null" | "2>/dev/null" | "2>&1" | "</dev/null"
 //! ```
 //!
-//! There is no assignment, loop, function, group, substitution, here-document, comment or background job in it, and
-//! nothing that bash, dash and zsh read differently. Whatever is not in the grammar is refused, which costs a question
-//! and nothing else; the tests compare the accepted lines with a second parser and with real shells.
+//! A value that is assigned is literal, and counts for its command alone. There is no loop, function, group, comment,
+//! background job, other substitution or other here-document in it, and nothing that bash, dash and zsh read
+//! differently. Whatever is not in the grammar is refused, which costs a question and nothing else; the tests compare
+//! the accepted lines with a second parser and with real shells.
 
 use super::parser::is_keyword;
 use super::{LONGEST, misleading};
+use crate::assignments::is_variable_name;
 
 /// One word of a plain command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +73,9 @@ pub struct PlainCommand {
     pub join: Join,
     /// It is part of a pipeline, so the shell may run it as a process of its own.
     pub in_pipeline: bool,
-    /// The program, by its bare name.
+    /// The variables that are set for this command alone, as `NAME=value` without quotes.
+    pub assignments: Vec<String>,
+    /// The program, by its bare name or by its path.
     pub program: String,
     /// The words after the program, without redirections.
     pub args: Vec<PlainWord>,
@@ -100,6 +106,15 @@ const REDIRECTS: [&str; 9] = [
     "</dev/null",
     "< /dev/null",
 ];
+
+/// What stands between double quotes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quoted {
+    /// Nothing but text.
+    Text,
+    /// Also the exit status of the command before, `$?`.
+    Status,
+}
 
 struct Scanner<'a> {
     rest: &'a str,
@@ -137,14 +152,21 @@ impl Scanner<'_> {
     }
 
     fn command(&mut self, join: Join) -> Option<PlainCommand> {
+        let mut assignments = Vec::new();
         self.skip_blanks();
+        while let Some(name) = self.assigned_name() {
+            self.rest = &self.rest[name.len() + 1..];
+            let value = self.word()?;
+            assignments.push(format!("{name}={}", value.literal()?));
+            self.skip_blanks();
+        }
         let program = self.program()?;
         let mut args = Vec::new();
         loop {
             let before = self.rest.len();
             self.skip_blanks();
             if self.at_end_of_command() {
-                return Some(PlainCommand { join, in_pipeline: false, program, args });
+                return Some(PlainCommand { join, in_pipeline: false, assignments, program, args });
             }
             // Words and redirections are apart, so that no digit before `>` is read in two ways.
             if self.rest.len() == before {
@@ -156,16 +178,23 @@ impl Scanner<'_> {
         }
     }
 
+    /// The name of the variable, if an assignment comes next.
+    fn assigned_name(&self) -> Option<String> {
+        let (name, _) = self.rest.split_once('=')?;
+        is_variable_name(name).then(|| name.to_owned())
+    }
+
     fn program(&mut self) -> Option<String> {
         if self.take("[") {
             return Some("[".to_owned());
         }
-        let other = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '+' | '-'));
+        let other = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '+' | '-' | '/'));
         let end = self.rest.find(other).unwrap_or(self.rest.len());
         let (program, rest) = self.rest.split_at(end);
         self.rest = rest;
-        // These two are keywords in some places of some shells.
-        let is_program = !program.is_empty() && !is_keyword(program) && !matches!(program, "time" | "in");
+        // A folder's name alone is a `cd` to some shells; `time` and `in` are keywords in some places.
+        let is_program =
+            !program.is_empty() && !program.ends_with('/') && !is_keyword(program) && !matches!(program, "time" | "in");
         is_program.then(|| program.to_owned())
     }
 
@@ -183,8 +212,11 @@ impl Scanner<'_> {
         if let Some(variable) = self.variable() {
             return Some(variable);
         }
+        if let Some(text) = self.quoted_here_document() {
+            return Some(PlainWord::Literal(text));
+        }
         let mut text = String::new();
-        let (mut quoted, mut names_files) = (false, false);
+        let (mut quoted, mut names_files, mut tells_status) = (false, false, false);
         if self.rest.starts_with('~') {
             names_files = true;
             self.rest = &self.rest[1..];
@@ -231,7 +263,7 @@ impl Scanner<'_> {
                     quoted = true;
                 }
                 '"' => {
-                    self.double_quoted(&mut text)?;
+                    tells_status |= self.double_quoted(&mut text)? == Quoted::Status;
                     quoted = true;
                 }
                 '\\' => {
@@ -244,6 +276,7 @@ impl Scanner<'_> {
             }
         }
         match (names_files, quoted) {
+            _ if tells_status => (!names_files).then_some(PlainWord::Variable),
             // Which of the characters were quoted is not known any more.
             (true, true) => None,
             (true, false) => Some(PlainWord::Files(text)),
@@ -277,13 +310,44 @@ impl Scanner<'_> {
         Some(PlainWord::Variable)
     }
 
-    fn double_quoted(&mut self, text: &mut String) -> Option<()> {
+    /// A text that `cat` is given to print: `"$(cat <<'EOF'`, its lines, `EOF`, `)"`. Shells differ about quotes and
+    /// parentheses in such a text, so one with any that could be read in two ways is refused.
+    fn quoted_here_document(&mut self) -> Option<String> {
+        let lines = self.rest.strip_prefix("\"$(cat <<'EOF'\n")?;
+        let (text, after) = lines.split_once("\nEOF\n")?;
+        let after = after.trim_start_matches(' ').strip_prefix(")\"")?;
+        let ends = after.is_empty() || after.starts_with([' ', '\t', '\n', ';', '|']) || after.starts_with("&&");
+        let mut open = 0_usize;
+        for c in text.chars() {
+            match c {
+                '\'' | '"' | '`' | '\\' | '$' => return None,
+                '(' => open += 1,
+                ')' => open = open.checked_sub(1)?,
+                _ => {}
+            }
+        }
+        // To some shells a parenthesis behind `#` is one in a comment.
+        let in_comment = text.contains('#') && text.contains(['(', ')']);
+        if !ends || open > 0 || in_comment || text.lines().next() == Some("EOF") {
+            return None;
+        }
+        self.rest = after;
+        Some(text.trim_end_matches('\n').to_owned())
+    }
+
+    fn double_quoted(&mut self, text: &mut String) -> Option<Quoted> {
+        let mut quoted = Quoted::Text;
         loop {
             let c = self.rest.chars().next()?;
             self.rest = &self.rest[c.len_utf8()..];
             let next = self.rest.chars().next();
             match (c, next) {
-                ('"', _) => return Some(()),
+                ('"', _) => return Some(quoted),
+                // It is a number; zsh takes what stands behind it for a part of the expression.
+                ('$', Some('?')) if !self.rest[1..].starts_with(['[', ':']) => {
+                    self.rest = &self.rest[1..];
+                    quoted = Quoted::Status;
+                }
                 ('`', _) => return None,
                 ('\\', Some(escaped @ ('"' | '\\' | '$' | '`'))) => {
                     self.rest = &self.rest[1..];

@@ -1,6 +1,7 @@
 //! The policy seen from outside.
 
 mod classes;
+mod compound;
 mod decisions;
 mod everyday;
 mod kit;

@@ -16,8 +16,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use roost_model::tool::PolicyResult::Allow;
+use roost_policy::{Effect, Remembered, Scope};
 
-use crate::kit::Ask;
+use crate::kit::{Ask, command};
 
 /// How many lines are run.
 const USUAL: usize = 1_000;
@@ -85,11 +86,49 @@ const MARKS: [&str; 40] = [
 
 const JOINS: [&str; 8] = [" | ", " && ", " || ", "; ", "\n", "|", "&&", ";"];
 
+/// Commands that a person allowed for longer than once, as agents write them.
+#[rustfmt::skip]
+const ALLOWED: [&str; 12] = [
+    "npm test", "npm test 2>&1", "npm test -- --coverage", "npm test src", "CI=1 npm test", "CI=1 npm run build",
+    "npm run build", "cargo build 2>&1", "cargo build --release", "make all", "cd src && npm test", "make all 2>/dev/null",
+];
+
+/// The answers that were given for [`ALLOWED`].
+fn answers() -> Vec<Remembered> {
+    let commands: [&[&str]; 6] = [
+        &["npm", "test", "*"],
+        &["npm", "run", "build", "*"],
+        &["CI=1", "npm", "test", "*"],
+        &["CI=1", "npm", "run", "build", "*"],
+        &["cargo", "build", "*"],
+        &["make", "all"],
+    ];
+    let answer = |words: &&[&str]| Remembered {
+        scope: Scope::Always,
+        effect: Effect::Allow,
+        runtime: None,
+        tool: None,
+        pattern: Some(command(words)),
+    };
+    commands.iter().map(answer).collect()
+}
+
+/// A read or several, mutated.
 pub(crate) fn line(random: &mut Random) -> String {
-    let mut parts = vec![random.pick(&READS).to_owned()];
+    line_of(&READS, random)
+}
+
+/// The same, with commands that a person allowed among the reads.
+pub(crate) fn line_with_answers(random: &mut Random) -> String {
+    let commands: Vec<_> = ALLOWED.iter().chain(&ALLOWED).chain(&READS).copied().collect();
+    line_of(&commands, random)
+}
+
+fn line_of(commands: &[&str], random: &mut Random) -> String {
+    let mut parts = vec![random.pick(commands).to_owned()];
     for _ in 0..random.below(3) {
         parts.push(random.pick(&JOINS).to_owned());
-        parts.push(random.pick(&READS).to_owned());
+        parts.push(random.pick(commands).to_owned());
     }
     let mut text = parts.concat();
     for _ in 0..random.below(4) {
@@ -226,9 +265,112 @@ impl PoisonedWorkspace {
 }
 
 /// What the policy says where only the workspace's own folders belong to its repository.
-fn runs_unasked(text: &str) -> bool {
+fn asked(text: &str) -> Ask {
     let own = Ask::bash(text).own_folder("src", "/home/ada/project/src");
-    own.leads("bare", "/home/ada/project/bare").leads("evil", "/home/ada/project/evil").result() == Allow
+    own.leads("bare", "/home/ada/project/bare").leads("evil", "/home/ada/project/evil")
+}
+
+fn runs_unasked(text: &str) -> bool {
+    asked(text).result() == Allow
+}
+
+/// What a program that was started said of itself.
+struct Started {
+    variable: String,
+    path: String,
+    home: String,
+    folder: PathBuf,
+    argv: Vec<String>,
+}
+
+impl PoisonedWorkspace {
+    /// Lets the programs that answers are about tell how they were started.
+    fn tell_how_started(&self) {
+        let canaries = self.path.split(':').next().unwrap();
+        let script = format!(
+            "#!/bin/sh\n{{ printf '%s\\037' \"$CI\" \"$PATH\" \"$HOME\" \"$(pwd -P)\" \"$0\" \"$@\"; printf '\\036'; }} >> {}\n",
+            self.sung.display()
+        );
+        for name in ["npm", "cargo", "make"] {
+            fs::write(Path::new(canaries).join(name), &script).unwrap();
+        }
+    }
+
+    /// Everything that was started since the last time.
+    fn take_started(&self) -> Vec<Started> {
+        let songs = self.songs();
+        fs::write(&self.sung, "").unwrap();
+        let started = |song: &str| {
+            let mut words = song.trim_end_matches('\u{1f}').split('\u{1f}').map(str::to_owned);
+            let mut next = || words.next().unwrap_or_else(|| panic!("a canary sang: {song:?}"));
+            let (variable, path, home, folder) = (next(), next(), next(), next().into());
+            Started { variable, path, home, folder, argv: words.collect() }
+        };
+        songs.split_terminator('\u{1e}').map(started).collect()
+    }
+}
+
+#[test]
+fn what_is_offered_for_a_line_lets_it_run() {
+    let mut random = Random(SEED);
+    let mut offered = 0;
+    for _ in 0..FULL {
+        let text = line_with_answers(&mut random);
+        let mut yes = asked(&text).evaluation().remember;
+        yes.retain(|offer| offer.scope == Scope::Always);
+        if !yes.is_empty() {
+            offered += 1;
+            assert_eq!(asked(&text).remember(&yes).result(), Allow, "{text:?} after {yes:?}");
+        }
+    }
+    assert!(
+        offered > FULL / 10,
+        "{offered} of {FULL} lines were offered to be remembered: the generator shows nothing"
+    );
+}
+
+#[test]
+fn a_line_that_runs_by_answers_starts_only_what_the_answers_cover() {
+    let shells: Vec<_> = ["/bin/bash", "/bin/dash"].into_iter().filter(|shell| Path::new(shell).exists()).collect();
+    let count = if std::env::var_os("ROOST_FULL").is_some() { FULL } else { USUAL };
+    let poisoned = PoisonedWorkspace::new();
+    poisoned.tell_how_started();
+    let before = poisoned.files();
+    let mut random = Random(SEED);
+    let (mut generated, mut run, mut heard) = (0_usize, 0_usize, 0_usize);
+    while run < count {
+        let text = line_with_answers(&mut random);
+        generated += 1;
+        assert!(generated < count * 20, "only {run} of {generated} lines were allowed: the generator shows nothing");
+        // Lines that only read are run by another test.
+        if runs_unasked(&text) || asked(&text).remember(&answers()).result() != Allow {
+            continue;
+        }
+        run += 1;
+        for shell in &shells {
+            poisoned.run(shell, &text);
+            for started in poisoned.take_started() {
+                heard += 1;
+                let (program, args) = started.argv.split_first().unwrap();
+                let program = Path::new(program);
+                let canaries = poisoned.path.split(':').next().map(Path::new);
+                assert_eq!(program.parent(), canaries, "{text:?}");
+                assert_eq!((&started.path, Path::new(&started.home)), (&poisoned.path, &*poisoned.home), "{text:?}");
+                assert!(started.folder.starts_with(&poisoned.workspace), "{text:?} in {:?}", started.folder);
+                let name = program.file_name().unwrap().to_str().unwrap();
+                let words: Vec<_> = std::iter::once(name).chain(args.iter().map(String::as_str)).collect();
+                let variable = if started.variable.is_empty() { "" } else { "CI=1 " };
+                let alone = format!("{variable}{}", roost_policy::shell::quote(&words));
+                assert!(matches!(started.variable.as_str(), "" | "1"), "{text:?} with {}", started.variable);
+                assert_eq!(asked(&alone).remember(&answers()).result(), Allow, "{text:?} started {alone:?}");
+            }
+        }
+        if run % BATCH == 0 {
+            assert!(poisoned.files() == before, "a file was changed by {text:?} or one of the {BATCH} lines before it");
+        }
+    }
+    assert!(heard > count, "{heard} programs were started by {run} lines: the trap hears nothing");
+    println!("{generated} lines, {run} of them ran by answers, {heard} programs were started, in {shells:?}");
 }
 
 #[test]

@@ -35,6 +35,7 @@ mod own_servers;
 mod past;
 mod presets;
 mod real;
+mod rules;
 mod running;
 mod sandbox;
 mod search;

@@ -16,6 +16,7 @@ pub(super) const FOLDER: &str = "/home/ada/engine";
 pub(super) const PROMPT: &str = "Write down what we decided.";
 pub(super) const CURSOR: &str = "b42.7";
 pub(super) const INPUT_HASH: &str = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+pub(super) const RULE: &str = "rule_12ab34cd56ef";
 pub(super) const ADDED: &str = "2026-11-01T08:00:00.000Z";
 pub(super) const STARTED: &str = "2026-11-15T19:10:48.005Z";
 pub(super) const CHANGED: &str = "2026-11-15T19:10:52.310Z";

@@ -131,6 +131,7 @@ pub fn project(event: &NormalizedEvent, session: &SessionContext<'_>) -> Vec<Not
         | Body::DevicePaired(_)
         | Body::DeviceRevoked(_)
         | Body::PairingLocked(_)
+        | Body::RuleRemoved(_)
         | Body::ModelInput(_)
         | Body::RuntimeRequestStarted(_)
         | Body::RuntimeRequestCompleted(_)

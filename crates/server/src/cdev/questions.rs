@@ -42,7 +42,7 @@ fn options(asked: &ApprovalRequestedPayload) -> Vec<Value> {
     let mut options = vec![json!({ "key": "allow_once", "label": "Allow once", "selected": true })];
     if let Some(offer) = &asked.offer {
         options.push(json!({
-            "key": "allow_session", "label": "Allow for this session", "description": offer.to_string(),
+            "key": "allow_session", "label": "Allow for this session", "description": offer.offer_text(),
             "selected": false,
         }));
     }

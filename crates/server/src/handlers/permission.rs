@@ -4,9 +4,11 @@ use std::collections::HashSet;
 
 use roost_engine::{Decision, ResponseTo};
 use roost_model::approval::PendingAsk;
+use roost_model::scope::Scope;
+use roost_model::tool::PolicyDecision;
 use roost_rpc::{
-    Fault, NoParams, PendingParams, PendingRequest, PendingResult, PermissionDecision, PermissionRespondParams,
-    PermissionStats, Success,
+    Fault, FaultCode, ListedRule, NoParams, PendingParams, PendingRequest, PendingResult, PermissionDecision,
+    PermissionRespondParams, PermissionStats, RuleListResult, RuleRemoveParams, Success,
 };
 use serde_json::json;
 
@@ -81,10 +83,33 @@ pub(crate) async fn pending(context: &Context<'_>, params: PendingParams) -> Res
 
 pub(crate) async fn stats(sessions: &Sessions, _: NoParams) -> Result<PermissionStats, Fault> {
     let remembered = sessions.log.remembered().await.map_err(fault::log)?;
-    let active: HashSet<_> = remembered.iter().filter_map(|rule| rule.session_id.as_ref()).collect();
+    let active: HashSet<_> = remembered.iter().filter_map(|dated| dated.rule.session_id.as_ref()).collect();
     Ok(PermissionStats {
         active_sessions: active.len() as u64,
         total_patterns: remembered.len() as u64,
         pending_requests: sessions.log.pending(None).await.map_err(fault::log)?.len() as u64,
     })
+}
+
+pub(crate) async fn rules(sessions: &Sessions, _: NoParams) -> Result<RuleListResult, Fault> {
+    let remembered = sessions.log.remembered().await.map_err(fault::log)?;
+    let listed = remembered.into_iter().map(|dated| ListedRule {
+        rule_id: dated.rule.id(),
+        covers: dated.rule.pattern.to_string(),
+        made_at: dated.at,
+        rule: dated.rule,
+    });
+    Ok(RuleListResult { rules: listed.collect() })
+}
+
+pub(crate) async fn remove_rule(context: &Context<'_>, params: RuleRemoveParams) -> Result<Success, Fault> {
+    let engine = &context.host.sessions.engine;
+    let remembered = engine.remembered_rule(&params.rule_id).await.map_err(fault::engine)?;
+    // Without a remembered no, a call may run in a session that asks about nothing.
+    if remembered.rule.decision == PolicyDecision::Deny && context.caller.scope < Scope::Admin {
+        let why = format_args!("{} is an answer that denies; to remove it needs the scope Admin", params.rule_id);
+        return Err(Fault::new(FaultCode::Forbidden, why).with("needs", Scope::Admin));
+    }
+    engine.remove_rule(&params.rule_id, context.caller.answerer()).await.map_err(fault::engine)?;
+    Ok(Success::DONE)
 }

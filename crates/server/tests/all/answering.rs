@@ -317,3 +317,36 @@ async fn an_answer_for_the_session_is_not_asked_for_again() {
     let stats = client.call("permission/stats", json!({})).await.unwrap();
     assert_eq!((&stats["total_patterns"], &stats["active_sessions"]), (&json!(1), &json!(1)));
 }
+
+#[tokio::test]
+async fn a_removed_answer_is_asked_for_again() {
+    let mut door = Door::open().await;
+    let mut client = door.client().await;
+    let scene = door.scene(&mut client).await;
+    scene.agent.say_all([facts::requested("one"), facts::asks("one")]).await;
+    client.event("pty_permission").await;
+    let forever = json!({ "tool_use_id": "one", "decision": "allow", "scope": "workspace" });
+    client.call("permission/respond", forever).await.unwrap();
+    let rules = client.call("rule/list", json!({})).await.unwrap();
+    let id = rules["rules"][0]["rule_id"].clone();
+    client.call("rule/remove", json!({ "rule_id": id })).await.unwrap();
+    scene.agent.say_all([facts::requested("two"), facts::asks("two")]).await;
+    let asked = client.event("pty_permission").await;
+    assert_eq!(asked["tool_use_id"], "two", "{asked}");
+}
+
+#[tokio::test]
+async fn a_remembered_no_is_removed_only_by_an_admin() {
+    let mut door = Door::open().await;
+    let mut client = door.client().await;
+    let scene = door.scene(&mut client).await;
+    scene.agent.say_all([facts::requested("one"), facts::asks("one")]).await;
+    client.event("pty_permission").await;
+    let never = json!({ "tool_use_id": "one", "decision": "deny", "scope": "workspace" });
+    client.call("permission/respond", never).await.unwrap();
+    let rules = client.call("rule/list", json!({})).await.unwrap();
+    let rule = json!({ "rule_id": rules["rules"][0]["rule_id"] });
+    let fault = client.call("rule/remove", rule.clone()).await.unwrap_err();
+    assert_eq!((&fault["code"], &fault["data"]["needs"]), (&json!(-32051), &json!("admin")), "{fault}");
+    door.local().await.call("rule/remove", rule).await.unwrap();
+}

@@ -5,13 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use roost_engine::Engine;
 use roost_log::{
-    BoxFuture, Filter, Follower, Health, Log, LogOptions, Page, Receipt, Result, RowChange, RowKind, Seq, SqliteLog,
-    Start, StreamId,
+    BoxFuture, DatedRule, Filter, Follower, Health, Log, LogOptions, Page, Receipt, Result, RowChange, RowKind, Seq,
+    SqliteLog, Start, StreamId,
 };
 use roost_model::approval::Pending;
 use roost_model::event::{NewEvent, NormalizedEventType};
 use roost_model::ids::SessionId;
-use roost_model::pattern::RememberedRule;
 use roost_model::session::SessionRecord;
 use roost_model::time::Timestamp;
 use serde_json::json;
@@ -73,7 +72,7 @@ impl Log for CountingLog {
         self.log.pending(session)
     }
 
-    fn remembered(&self) -> BoxFuture<'_, Result<Vec<RememberedRule>>> {
+    fn remembered(&self) -> BoxFuture<'_, Result<Vec<DatedRule>>> {
         self.log.remembered()
     }
 

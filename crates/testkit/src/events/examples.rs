@@ -292,6 +292,7 @@ fn additions() -> Vec<EventBody> {
                 pattern: git_status(),
                 session_id: Some("s1".into()),
                 workspace: Some("/home/ada/engine".into()),
+                by: Some(answerer()),
             }),
         }
         .into(),
@@ -328,6 +329,25 @@ fn host() -> Vec<EventBody> {
         }
         .into(),
         PairingLockedPayload { address: "192.0.2.7".into(), wrong_tries: 5, code_withdrawn: false }.into(),
+        RuleRemovedPayload {
+            rule_id: "rule_12ab34cd56ef".into(),
+            rule: RememberedRule {
+                scope: ApprovalScope::Always,
+                decision: PolicyDecision::Allow,
+                pattern: CallPattern {
+                    touches: Some(Touches::Commands(vec![
+                        vec!["git".into(), "add".into(), "*".into()],
+                        vec!["CI=1".into(), "npm".into(), "test".into(), "*".into()],
+                    ])),
+                    ..CallPattern::default()
+                },
+                session_id: None,
+                workspace: None,
+                by: None,
+            },
+            removed_by: answerer(),
+        }
+        .into(),
     ]
 }
 

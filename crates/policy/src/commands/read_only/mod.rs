@@ -13,21 +13,15 @@ mod scripts;
 mod table;
 mod xargs;
 
-use crate::shell::{PlainCommand, PlainWord, parse_plain};
+use crate::line_parts::{LinePart, RunPart};
+use crate::shell::{Join, PlainCommand, PlainWord, parse_plain};
 use folders::FolderTracker;
 
 pub(crate) use folders::join as join_folder;
 
-/// A read-only line, and the condition for that.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ReadOnlyLine {
-    /// The folders in which git would run, as the line names them; `.` is the shell's current folder. Git runs programs
-    /// that a repository's configuration names, so each must belong to the workspace's own repository.
-    pub(crate) git_folders: Vec<String>,
-}
-
-/// Parses a line; `None` if it might do more than read.
-pub(crate) fn parse_read_only(text: &str) -> Option<ReadOnlyLine> {
+/// The commands of a plain line, each with whether it only reads; `None` if the line is not plain, or if what one of
+/// its commands does depends on more than its own words.
+pub(crate) fn parse_parts(text: &str) -> Option<Vec<LinePart>> {
     parse_line(text, Shells::One)
 }
 
@@ -38,33 +32,46 @@ enum Shells {
     None,
 }
 
-fn parse_line(text: &str, shells: Shells) -> Option<ReadOnlyLine> {
-    let commands = parse_plain(text)?;
+fn parse_line(text: &str, shells: Shells) -> Option<Vec<LinePart>> {
     let mut folders = FolderTracker::default();
-    let mut read_only = ReadOnlyLine::default();
-    for command in &commands {
+    let mut parts = Vec::new();
+    for command in parse_plain(text)? {
         let here = folders.before(command.join);
-        match command.program.as_str() {
-            "cd" => folders.change(builtins::cd(command)?, command.join),
-            "git" => {
-                let at = git::reads(&command.args)?;
-                read_only.git_folders.extend(here.iter().map(|folder| folders::join(folder, &at)));
+        // What ran before could have put a link where the folder was.
+        if command.program == "cd" && command.assignments.is_empty() && parts.iter().all(LinePart::only_reads) {
+            folders.change(builtins::cd(&command)?, command.join);
+            parts.push(LinePart::Read { git_folders: Vec::new() });
+        } else if let Some(git_folders) = read_part(&command, &here, shells) {
+            parts.push(LinePart::Read { git_folders });
+        } else {
+            // What another command prints may be a program to this one.
+            if command.join == Join::Pipe {
+                return None;
             }
-            "bash" | "sh" if shells == Shells::One && !table::tells_version(&command.program, &command.args) => {
-                let [PlainWord::Literal(option), PlainWord::Literal(script)] = command.args.as_slice() else {
-                    return None;
-                };
-                let inner = matches!(option.as_str(), "-c" | "-lc").then(|| parse_line(script, Shells::None))??;
-                let at = |folder: &String| here.iter().map(|here| folders::join(here, folder)).collect::<Vec<_>>();
-                read_only.git_folders.extend(inner.git_folders.iter().flat_map(at));
-            }
-            _ if !reads(command) => return None,
-            _ => {}
+            let words = std::iter::once(command.program.as_str()).chain(literals(&command.args)?);
+            let argv = words.map(str::to_owned).collect();
+            parts.push(LinePart::Run(RunPart::new(&command.assignments, argv, here)?));
         }
     }
-    read_only.git_folders.sort();
-    read_only.git_folders.dedup();
-    Some(read_only)
+    Some(parts)
+}
+
+/// If the command only reads: the folders in which it runs git, where that is what it runs.
+fn read_part(command: &PlainCommand, here: &[String], shells: Shells) -> Option<Vec<String>> {
+    if !command.assignments.is_empty() {
+        return None;
+    }
+    let below = |folder: &str| here.iter().map(|here| folders::join(here, folder)).collect::<Vec<_>>();
+    match command.program.as_str() {
+        "git" => Some(below(&git::reads(&command.args)?)),
+        "bash" | "sh" if shells == Shells::One && !table::tells_version(&command.program, &command.args) => {
+            let [PlainWord::Literal(option), PlainWord::Literal(script)] = command.args.as_slice() else { return None };
+            let inner = matches!(option.as_str(), "-c" | "-lc").then(|| parse_line(script, Shells::None))??;
+            let reads = inner.iter().all(LinePart::only_reads);
+            reads.then(|| inner.iter().flat_map(LinePart::git_folders).flat_map(|folder| below(folder)).collect())
+        }
+        _ => reads(command).then(Vec::new),
+    }
 }
 
 fn reads(command: &PlainCommand) -> bool {

@@ -73,6 +73,28 @@ pub(super) fn rows() -> Vec<Row> {
         .expects_event("pty_permission_resolved", json!({ "tool_use_id": "two", "decision": "deny" })),
         refuses("permission/respond", json!({ "tool_use_id": "two", "decision": "allow" }), "INTERNAL_ERROR"),
         refuses("permission/respond", json!({ "tool_use_id": "two", "decision": "maybe" }), "INVALID_PAYLOAD"),
+        run("ask three").once("stream_read_complete"),
+        gives("session/watch", json!({ "session_id": "$session" }), json!({})),
+        gives(
+            "permission/respond",
+            json!({ "tool_use_id": "three", "decision": "allow", "scope": "workspace" }),
+            json!({ "success": true }),
+        )
+        .once("pty_permission"),
+        gives(
+            "rule/list",
+            json!({}),
+            json!({
+                "rules": [{
+                    "rule_id": "~rule_", "covers": "*", "made_at": "*",
+                    "rule": { "scope": "workspace", "decision": "allow", "workspace": "$repo", "by": { "client_id": "*" } },
+                }],
+            }),
+        )
+        .saves("rule", "/rules/0/rule_id"),
+        gives("rule/remove", json!({ "rule_id": "$rule" }), json!({ "success": true })),
+        refuses("rule/remove", json!({ "rule_id": "$rule" }), "INVALID_PAYLOAD"),
+        gives("rule/list", json!({}), json!({ "rules": [] })),
         run("wait").once("stream_read_complete"),
         gives("agent/input", json!({ "input": "escape" }), json!({ "status": "sent", "agent_type": "fake" })),
     ]
