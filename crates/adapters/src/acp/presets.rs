@@ -124,7 +124,8 @@ pub const PRESETS: [Preset; 6] = [
         login: "run `claude auth login` of Claude Code, whose login it uses, or set ANTHROPIC_API_KEY in its `env`",
         prints_version: false,
         facts: &RuntimeFacts { tested: Some(tested_versions::CLAUDE_AGENT_ACP), ..FACTS },
-        // 0.49.0: the question tool is not offered to the model, and one call asks after the other.
+        // 0.49.0: the question tool is not offered to the model, and one call asks after the other. 0.99.1 does ask
+        // questions; they are passed on, and not claimed because the older one has none.
         profile: AgentProfile { asks_questions: false, asks_in_parallel: false, ..AgentProfile::CONFORMING },
     },
     Preset {

@@ -98,7 +98,7 @@ fn print(out: &mut Screen<impl Write>, lines: &[RuntimeLine], json: bool) -> io:
         };
         let remark = match entry.status {
             RuntimeStatus::Disabled => "disabled in roost.toml".into(),
-            _ => line.reason.iter().chain(&line.note).cloned().collect::<Vec<_>>().join("; "),
+            _ => line.reason.iter().chain(&line.note).cloned().collect::<Vec<_>>().join(" · "),
         };
         [id, entry.display_name.clone(), status.into(), installed, logged_in, resume.into(), remark]
     });
