@@ -264,6 +264,10 @@ export interface Methods {
   "permission/pending": { params: PendingParams; result: PendingResult };
   /** How much is remembered and how much waits. */
   "permission/stats": { params: NoParams; result: PermissionStats };
+  /** Lists the answers that are remembered, the oldest first. */
+  "rule/list": { params: NoParams; result: RuleListResult };
+  /** Removes a remembered answer, so that calls like it are asked about again; one that denies needs the scope admin. */
+  "rule/remove": { params: RuleRemoveParams; result: Success };
   /** Follows the log from a cursor, in the form of the cdev protocol or as it is. */
   "events/subscribe": { params: SubscribeParams; result: EventsSubscribeResult };
   /** Follows the log no more. */
@@ -2524,6 +2528,18 @@ export type LineChange =
   /** Only in the file before the change. */
   | "removed";
 
+/** A remembered answer, with the id by which it is removed. */
+export interface ListedRule {
+  /** Id for `rule/remove`, such as `rule_12ab34cd56ef`. An answer about the same calls in the same place gets the same id. */
+  rule_id: string;
+  /** The calls that it decides, in words for people. */
+  covers: string;
+  /** When the answer was given. */
+  made_at: Timestamp;
+  /** The rule itself: where it applies, what it decides and who gave the answer. */
+  rule: RememberedRule;
+}
+
 /** Parameters of `log/read`. */
 export interface LogReadParams {
   /** Id of the session, from `session/start` or `session/list`. */
@@ -2778,6 +2794,8 @@ export type NormalizedEvent = {
   | { type: "git.branch.changed"; payload: GitBranchChangedPayload }
   /** `pairing.locked` */
   | { type: "pairing.locked"; payload: PairingLockedPayload }
+  /** `rule.removed` */
+  | { type: "rule.removed"; payload: RuleRemovedPayload }
 );
 
 /** How important a notice is. */
@@ -3250,6 +3268,8 @@ export interface RememberedRule {
   session_id?: SessionId;
   /** The root of the workspace it applies to; present only for the scope `workspace`. */
   workspace?: string;
+  /** The client that gave the answer; absent in events of older versions. */
+  by?: Answerer;
 }
 
 /** A file in the index. */
@@ -3392,6 +3412,28 @@ export type ResumeModel =
   | "reconstruct"
   /** It cannot be continued. */
   | "none";
+
+/** Result of `rule/list`. */
+export interface RuleListResult {
+  /** All remembered answers, the oldest first. */
+  rules: ListedRule[];
+}
+
+/** Parameters of `rule/remove`. */
+export interface RuleRemoveParams {
+  /** Id of the rule, from `rule/list`. */
+  rule_id: string;
+}
+
+/** `rule.removed`: a remembered answer was removed, so the calls that it decided are asked about again. */
+export interface RuleRemovedPayload {
+  /** Id of the rule, as `rule/list` gave it. */
+  rule_id: string;
+  /** The rule as it was. */
+  rule: RememberedRule;
+  /** The client that removed it. */
+  removed_by: Answerer;
+}
 
 /** Whether a prompt starts a new session or continues one. */
 export type RunMode =
@@ -4872,8 +4914,10 @@ export interface ToolSandboxSummary {
 
 /** What a call does or reaches, as far as two calls are compared. */
 export type Touches =
-  /** A program with exactly these arguments. If the last word is `*`, any further arguments match. */
+  /** A program with exactly these arguments. If the last word is `*`, any further arguments match. Variables that are set for the program come first, as `NAME=value`. */
   | { command: string[] }
+  /** Each of these commands, alone or in one line. */
+  | { commands: string[][] }
   /** Files that match this glob, relative to the workspace's root. */
   | { file: string }
   /** A host name, or `*.domain` for every host below that domain. */
