@@ -34,7 +34,7 @@ impl TrustedFiles {
 pub(crate) fn how_to_trust(path: &Path, contents: &[u8]) -> String {
     let hash = canonical::hash_bytes(contents);
     let path = path.display();
-    format!("to agree to it as it is now, put \"{path}\" = \"{hash}\" under [security.trusted_files] in roost.toml")
+    format!("put \"{path}\" = \"{hash}\" under [security.trusted_files] in roost.toml to agree to it as it is now")
 }
 
 /// The contents of a regular file; `None` if it is missing, something else, or longer than [`MAX_BYTES`]. Blocks on the

@@ -40,7 +40,7 @@ pub struct PermissionRule {
 /// What a call must touch for a [`PermissionRule`] to match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PermissionScope {
-    /// Anything.
+    /// Whatever the tool may touch.
     Everything,
     /// What the pattern names.
     Pattern(Pattern),

@@ -1,9 +1,9 @@
 //! Reads the permission rules of Claude Code's settings (`permissions.allow`, `ask` and `deny`) as a layer of Roost's
 //! policy.
 //!
-//! Roost reads the files itself, because the CLI does not say which of its rules allowed a call, and its versions differ in
-//! whether its own rules count once a hook has answered `ask`. Denials count from every file. What a project's files allow
-//! counts only if a person agreed to exactly these files.
+//! Roost reads the files itself, because the CLI does not say which of its rules would have allowed a call: once Roost's
+//! hook has answered `ask`, they count no more. Its denials it applies itself, but not in every version. Denials count from
+//! every file. What a project's files allow counts only if a person agreed to exactly these files.
 
 use std::path::Path;
 use std::sync::Arc;

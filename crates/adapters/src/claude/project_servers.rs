@@ -96,7 +96,7 @@ impl ProjectServers {
                 let how = how_to_trust(&path, &contents);
                 found.notices.push(format!(
                     "{path_text} names tool servers that nobody agreed to, so they are not started: {names}; agree to \
-                     them in `claude` in this folder; or {how}"
+                     them in `claude` in this folder, or {how}"
                 ));
             }
             found.agreed.extend(agreed);
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn where_the_cli_cannot_be_told_it_starts_no_servers_of_its_own() {
         let strict = [OsString::from("--strict-mcp-config")];
-        let unreadable = found(&[("code/work/.mcp.json", json!([]))], &[], false);
+        let unreadable = found(&[("code/work/.mcp.json", json!("torn"))], &[], false);
         assert_eq!((unreadable.arguments().as_slice(), unreadable.notices.len()), (strict.as_slice(), 1));
         for args in [&["--settings", "x.json"][..], &["--settings={}"]] {
             let told_otherwise = found(&[("code/work/.mcp.json", servers("shop"))], args, false);

@@ -54,6 +54,22 @@ fn an_acp_agent_is_used_by_its_command_with_its_own_variables() {
 }
 
 #[test]
+fn a_runtime_is_understood_by_each_of_its_names_and_printed_by_its_id() {
+    let instance = RoostInstance::new();
+    let roost = env!("CARGO_BIN_EXE_roost");
+    let mine = format!("[runtimes.mine]\ncommand = '{roost}'\nargs = ['demo-agent']");
+    instance.configure(&format!("[runtimes.claude-code]\nstatus = 'disabled'\n{mine}"));
+    for name in ["claude", "claude-code", "claude-agent-sdk"] {
+        let done = instance.run(&["run", "--runtime", name, "hello"]).ended(2);
+        assert!(done.stderr.contains("disabled"), "{name}: {done:#?}");
+    }
+    instance.run(&["run", "--runtime", "acp:mine", "hello"]).ended(0);
+    let listed: serde_json::Value =
+        serde_json::from_str(&instance.run(&["sessions", "--json"]).ended(0).stdout).unwrap();
+    assert_eq!(listed["runtime"], "mine");
+}
+
+#[test]
 fn an_isolated_agent_has_a_home_of_its_own() {
     let instance = RoostInstance::new();
     let agent = instance.work().join("agent");

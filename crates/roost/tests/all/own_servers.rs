@@ -48,8 +48,8 @@ fn ask_weather(instance: &RoostInstance, agent: &[&str], mode: &str) -> Vec<Valu
 fn assert_used_and_judged(instance: &RoostInstance, agent: &[&str]) {
     let events = ask_weather(instance, agent, "yolo");
     assert!(answer(&events).contains(WEATHER), "{}", answer(&events));
-    let names: Vec<_> = of_type(&events, "tool.call.requested").iter().map(|event| &event["payload"]["name"]).collect();
-    assert!(names.iter().any(|name| name.as_str().unwrap().contains("weather")), "{names:?}");
+    let requested = of_type(&events, "tool.call.requested");
+    assert!(requested.iter().any(|event| event["payload"].to_string().contains("weather")), "{requested:#?}");
     let events = ask_weather(instance, agent, "auto");
     let denied = of_type(&events, "tool.call.denied");
     assert_eq!(denied.len(), 1, "nobody is there to say yes: {events:#?}");

@@ -99,6 +99,8 @@ async fn a_runtime_is_known_in_any_case_and_between_spaces() {
     // It is the same runtime to everything that reads.
     for (method, params) in [
         ("session/list", json!({ "agent_type": "OTHER" })),
+        ("session/list", json!({ "agent_type": "acp:other" })),
+        ("session/list", json!({ "runtime": "acp:other" })),
         ("workspace/session/history", json!({ "workspace_id": workspace, "agent_type": "OTHER" })),
     ] {
         assert_eq!(client.call(method, params).await.unwrap()["total"], 1, "{method}");
