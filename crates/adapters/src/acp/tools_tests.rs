@@ -145,7 +145,7 @@ fn whatever_a_call_becomes_after_the_question_is_another_attempt_and_output_is_n
 
 #[test]
 fn what_a_question_shows_is_not_output() {
-    let mut tools = AcpTools::default();
+    let mut tools = conforming();
     let preview = json!([{ "type": "content", "content": { "type": "text", "text": "lists files" } }]);
     ask(&mut tools, json!({ "rawInput": { "command": "ls" }, "content": preview }));
     assert_eq!(update(&mut tools, json!({ "status": "completed", "rawOutput": "a.txt" })), ["completed"]);

@@ -59,8 +59,7 @@ impl Place {
     /// The policy's word about a call, and the rule that decided.
     fn judge(&self, mode: Mode, tool: &str, input: &Value) -> (PolicyResult, String) {
         let (permissions, _) = read_permissions(&self.paths, &Map::new());
-        let call =
-            Call { runtime: "claude", tools: &FACTS.tools, name: tool, kind: None, input, input_hash: "", title: None };
+        let call = Call { runtime: "claude", tools: &FACTS.tools, name: tool, kind: None, input, input_hash: "" };
         let workspace: &Path = &self.paths.cwd;
         let resolve = |given: String| {
             let real = match given.strip_prefix("~/") {
