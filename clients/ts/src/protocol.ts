@@ -86,6 +86,8 @@ export interface Methods {
   "agent/respond": { params: AgentRespondParams; result: AgentRespondResult };
   /** How the agent is. */
   "agent/status": { params: AgentParams; result: AgentStatusResult };
+  /** Lists the slash commands that a prompt may begin with: the user's, the project's and the runtime's. */
+  "agent/commands": { params: AgentCommandsParams; result: AgentCommandsResult };
   /** Types something to the agent. */
   "agent/input": { params: AgentInputParams; result: StatusWord };
   /** Attaches to a session, or makes one. Nothing runs until it is prompted. */
@@ -424,6 +426,22 @@ export interface Adopted {
   runtime_session_id: RuntimeSessionId;
   /** Messages it had by then. Roost's log does not contain them; the runtime does. */
   messages: number;
+}
+
+/** Parameters of `agent/commands`. */
+export interface AgentCommandsParams {
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
+  workspace_id?: string;
+  /** Id of the runtime, such as `gemini`; the registry's default if absent. */
+  agent_type?: string;
+}
+
+/** The commands that a prompt may begin with. */
+export interface AgentCommandsResult {
+  /** Id of the runtime that has them. */
+  agent_type: string;
+  /** By name. Those that only a running agent knows, such as those of MCP servers, are not among them. */
+  commands: SlashCommand[];
 }
 
 /** Parameters of `agent/input`. */
@@ -878,6 +896,15 @@ export interface ClientInfo {
   /** Version of the client program. */
   version?: string;
 }
+
+/** Where a slash command comes from. */
+export type CommandOrigin =
+  /** A file in the user's own folders. */
+  | "user"
+  /** A file of the project, so of whoever wrote the project. */
+  | "project"
+  /** The runtime itself brings it. */
+  | "runtime";
 
 /** How much of the model's context window is in use. */
 export interface ContextFill {
@@ -4391,6 +4418,16 @@ export interface SessionWatchStopped {
   timestamp: Timestamp;
   /** Why it stopped; `client_request` after `session/unwatch`. */
   reason?: string;
+}
+
+/** A command that a prompt to a runtime may begin with. It stands for a longer text, or for something that the runtime does. */
+export interface SlashCommand {
+  /** What is typed, with its first character: `/review`, or `$name` for a skill of Codex's. */
+  name: string;
+  /** What it is for, in the words of its file; absent if the file has none. */
+  description?: string;
+  /** Where it comes from. */
+  origin: CommandOrigin;
 }
 
 /** The direction in which files are sorted. */

@@ -74,7 +74,12 @@ fn was_killed(path: &Path) -> bool {
 
 fn summary(path: &Path) -> String {
     let wants = |call: &ToolCallRequestedPayload| format!("({:?})", call.title);
-    trace_kit::summary(turns(path), &Words { wants, own: |_, _| None })
+    // Ids of calls differ with every run.
+    let own = |draft: &Draft, names: &trace_kit::Names| match &draft.fact {
+        Fact::ToolStarted(call) => Some(format!("{} has begun", names[call])),
+        _ => None,
+    };
+    trace_kit::summary(turns(path), &Words { wants, own })
 }
 
 fn traces() -> Vec<PathBuf> {

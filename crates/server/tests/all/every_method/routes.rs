@@ -18,6 +18,7 @@ pub(super) fn agent_routes() -> Vec<Row> {
     let rows = |at: usize| {
         vec![
             gives(both!("GET", "status")[at], json!({}), json!({ "state": "idle", "agent_type": "fake" })),
+            gives(both!("GET", "commands")[at], json!({}), json!({ "agent_type": "fake", "commands": [] })),
             refuses(both!("POST", "stop")[at], json!({}), "CLAUDE_NOT_RUNNING"),
             gives(
                 both!("POST", "run")[at],
