@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 
 use super::cost::SessionCost;
 use super::notice_backlog::NoticeBacklog;
-use super::presets::AgentProfile;
+use super::presets::{AgentProfile, StderrLine};
 use super::questions;
 use super::tools::TurnEnd;
 use super::turn::{AcpTurn, PROMPT, PendingPermission};
@@ -122,9 +122,12 @@ impl Connection for AcpConnection {
 
     fn on_stderr(&mut self, line: String) {
         if self.out.turn.is_some() {
-            let retry = self.profile.read_retry.and_then(|read| read(&line));
-            let level = if retry.is_some() { NoticeLevel::Warning } else { NoticeLevel::Info };
-            self.out.drafts.push(notice(level, NoticeSource::Stderr, retry.unwrap_or(line)));
+            let (level, message) = match (self.profile.read_stderr)(&line) {
+                StderrLine::Plain => (NoticeLevel::Info, line),
+                StderrLine::Debug => return,
+                StderrLine::Warning(message) => (NoticeLevel::Warning, message),
+            };
+            self.out.drafts.push(notice(level, NoticeSource::Stderr, message));
         }
     }
 

@@ -52,7 +52,7 @@ use crate::host::{AgentCommand, VersionProbe, without_grace};
 pub use facts::FACTS;
 pub(crate) use facts::TOOLS;
 pub(crate) use launch::launch;
-pub use presets::{AgentProfile, CallWords, NamedCall, PRESETS, Preset, preset};
+pub use presets::{AgentProfile, CallWords, NamedCall, PRESETS, Preset, StderrLine, preset};
 use session::SharedHandshake;
 pub(crate) use session::{AcpAgent, AcpSession};
 

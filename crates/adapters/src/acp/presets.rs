@@ -64,8 +64,8 @@ pub struct AgentProfile {
     /// The beginnings of a command's output that say that the command failed or was blocked, although the agent
     /// reports the call as completed.
     pub failure_texts: &'static [&'static str],
-    /// Recognises a line of stderr which says that the model's provider is asked again, and rewrites it for people.
-    pub read_retry: Option<fn(&str) -> Option<String>>,
+    /// Reads a line of stderr, for an agent whose stderr says what the protocol does not.
+    pub read_stderr: fn(&str) -> StderrLine,
 }
 
 /// What an agent says about a tool call when it announces it or asks about it.
@@ -79,6 +79,17 @@ pub struct CallWords<'a> {
     pub title: &'a str,
     /// The text that the agent shows beside its question or announcement; empty if there is none.
     pub explanation: &'a str,
+}
+
+/// What a line of an agent's stderr means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StderrLine {
+    /// Recorded as it is, for whoever looks closer.
+    Plain,
+    /// A debugging line, which is not recorded.
+    Debug,
+    /// A warning for people, in these words.
+    Warning(String),
 }
 
 /// A tool call that was read from [`CallWords`].
@@ -106,7 +117,7 @@ impl AgentProfile {
         streams_output: true,
         announces_runs: false,
         failure_texts: &[],
-        read_retry: None,
+        read_stderr: |_| StderrLine::Plain,
     };
     /// An agent that was not run with Roost yet: no optional behaviour is claimed.
     const UNTESTED: Self =

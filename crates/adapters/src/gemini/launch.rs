@@ -18,11 +18,13 @@ use crate::layers::lay_over;
 /// Arguments that would let Gemini run tools without asking the host; they are refused.
 const UNSEEN: [&str; 4] = ["--yolo", "-y", "--approval-mode", "--allowed-tools"];
 
-/// The environment of the CLI: three defaults of Roost's, then the session's and the configured variables.
+/// The environment of the CLI: four defaults of Roost's, then the session's and the configured variables.
 pub(super) fn variables(command: &AgentCommand, env: &RuntimeEnv) -> BTreeMap<String, String> {
     // No second process, which only takes memory and time; no question about trust in the folder, which the host
-    // decides; no terminal for commands, because Gemini does not report what is printed in one.
+    // decides; no terminal for commands, because Gemini does not report what is printed in one. Gemini holds back its
+    // stderr until it exits, but not its debug log, which alone tells of retries; see `retries`.
     let ours = [
+        ("GEMINI_DEBUG_LOG_FILE", "/dev/stderr"),
         ("GEMINI_CLI_NO_RELAUNCH", "true"),
         ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
         ("GEMINI_PTY_INFO", "child_process"),

@@ -68,7 +68,7 @@ pub(crate) const PROFILE: AgentProfile = AgentProfile {
     streams_output: false,
     announces_runs: true,
     failure_texts: calls::FAILURE_TEXTS,
-    read_retry: Some(retries::read_retry),
+    read_stderr: retries::read_stderr,
     ..AgentProfile::CONFORMING
 };
 

@@ -1,12 +1,24 @@
-//! The lines of stderr by which Gemini tells that a request to its provider failed and is sent again. The protocol says
-//! nothing about it, and with a provider that is down it goes on for minutes.
+//! The lines of Gemini's debug log, which comes over stderr, by which it tells that a request to its provider failed and
+//! is sent again. The protocol says nothing about it, and with a provider that is down it goes on for minutes.
 
 use serde_json::Value;
 
+use crate::acp::StderrLine;
 use crate::provider_errors::ProviderRetry;
 
-/// The sentence for people about such a line; `None` for every other line.
-pub(super) fn read_retry(line: &str) -> Option<String> {
+/// Reads a line of stderr: of the debug log (`[time] [WARN] …`) only what people should know, and no stack traces.
+pub(super) fn read_stderr(line: &str) -> StderrLine {
+    let entry = line.strip_prefix('[').and_then(|line| line.split_once("Z] [")?.1.split_once("] "));
+    match entry {
+        Some((_, text)) => read_retry(text).map_or(StderrLine::Debug, StderrLine::Warning),
+        // The rest of an entry of several lines.
+        None if line.starts_with([' ', '\t', '}']) => StderrLine::Debug,
+        None => StderrLine::Plain,
+    }
+}
+
+/// The sentence for people about a request that is sent again; `None` for every other text.
+fn read_retry(line: &str) -> Option<String> {
     let (attempt, rest) = line.strip_prefix("Attempt ")?.split_once(" failed")?;
     let attempt = attempt.parse().ok()?;
     let (how, error) = rest.split_once("Retrying ")?;
@@ -28,6 +40,15 @@ fn provider_message(error: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_the_debug_log_only_retries_are_kept() {
+        let retry = "[2026-11-16T15:54:10.123Z] [WARN] Attempt 1 failed with status 500. Retrying with backoff... ";
+        assert!(matches!(read_stderr(retry), StderrLine::Warning(text) if text.contains("an error of its own")));
+        assert_eq!(read_stderr("[2026-11-16T15:54:10.123Z] [DEBUG] Hook registry initialized"), StderrLine::Debug);
+        assert_eq!(read_stderr("    at async Turn.run (file:///x.js:1:2)"), StderrLine::Debug);
+        assert_eq!(read_stderr("no more room"), StderrLine::Plain);
+    }
 
     #[test]
     fn a_retry_is_told_with_what_went_wrong_and_what_to_do() {
