@@ -121,7 +121,8 @@ pub async fn two_calls_that_wait_at_once_both_finish(stage: &mut Stage) -> Confo
     let seen = timeout(patience, both).await.is_ok();
     assert_claim("supportsParallelToolCalls", claimed, seen);
     if !seen {
-        soon("a stop", stage.host().engine.stop(session.as_str(), "only one call waits")).await.unwrap();
+        // One that ran both calls without asking has ended its task by now.
+        let _ = soon("a stop", stage.host().engine.stop(session.as_str(), "two calls never waited")).await;
         return Conformance::NotClaimed("supportsParallelToolCalls");
     }
     let waiting = stage.host().log.pending(Some(&session)).await.unwrap();
