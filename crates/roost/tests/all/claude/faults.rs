@@ -61,7 +61,7 @@ async fn a_flood_arrives_whole() {
 async fn a_process_that_is_killed_fails_its_task_and_leaves_no_tool() {
     let live = LiveClaude::new();
     let mut session = live.session().await;
-    let mut task = start(&mut session, input("SCRIPT:sleep")).await.task;
+    let mut task = start(&mut session, input("SCRIPT:shell RUN:tail -f /dev/null")).await.task;
     let asks = wait_for(&mut task, "it asks", |fact| matches!(fact, Fact::ToolAsks(_))).await;
     let Fact::ToolAsks(call) = asks else { panic!() };
     task.control.send_tool_approved(&call.identity).await.unwrap();

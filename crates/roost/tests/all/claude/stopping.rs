@@ -26,19 +26,19 @@ async fn while_it_streams() {
 async fn while_a_tool_runs() {
     let live = LiveClaude::new();
     let mut session = live.session().await;
-    let mut task = start(&mut session, input("SCRIPT:sleep")).await.task;
+    let mut task = start(&mut session, input("SCRIPT:shell RUN:tail -f /dev/null")).await.task;
     let asks = wait_for(&mut task, "it asks", |fact| matches!(fact, Fact::ToolAsks(_))).await;
     let Fact::ToolAsks(call) = asks else { panic!() };
     task.control.send_tool_approved(&call.identity).await.unwrap();
     let runs = async {
-        while live.running("sleep") == 0 {
+        while live.running("tail") == 0 {
             tokio::time::sleep(POLL).await;
         }
     };
     testkit::soon("the tool runs", runs).await;
     task.control.stop().await.unwrap();
     assert!(matches!(wait_for_end(&mut task).await, TaskEnd::Stopped(_)));
-    live.until_nothing_runs("sleep").await;
+    live.until_nothing_runs("tail").await;
     let next = run_allowing(&mut session, "SCRIPT:text").await;
     assert!(matches!(next.end(), TaskEnd::Completed(_)), "{:?}", next.end());
     session.close().await;
