@@ -33,6 +33,7 @@ mod permissions_tests;
 mod plain;
 mod plan;
 mod project_servers;
+mod project_settings;
 mod questions;
 mod reader;
 mod session;
@@ -122,13 +123,14 @@ impl ClaudeAdapter {
     }
 
     fn source_paths(&self, command: &AgentCommand, open: &OpenSession) -> SourcePaths {
-        let env = launch::variables(command, &open.env);
+        let (env, scopes) = (launch::variables(command, &open.env), SettingScopes::from_args(&command.args));
         SourcePaths {
             home: auth::home(&env),
             config: auth::config_dir(&env),
             state_file: auth::state_file(&env),
             cwd: open.env.cwd.clone().into(),
-            scopes: SettingScopes::from_args(&command.args),
+            scopes,
+            loaded: scopes,
             trusted: self.trusted.clone(),
         }
     }
@@ -150,7 +152,7 @@ impl ClaudeAdapter {
             return Err(AdapterError::Spawn(reason));
         }
         let lock = self.locks.take(conversation.id()).await?;
-        let command = self.command.for_session(&open);
+        let mut command = self.command.for_session(&open);
         let source_paths = self.source_paths(&command, &open);
         if let Conversation::Known(id) = &conversation {
             session_registry::refuse_if_open_elsewhere(source_paths.config.clone(), id).await?;
@@ -163,8 +165,10 @@ impl ClaudeAdapter {
             _ => Map::new(),
         };
         let project_servers = find_project_servers(&source_paths, &settings, &command).await?;
+        let (source_paths, mut notices) = withhold_settings(source_paths, &mut command).await?;
+        notices.extend_from_slice(&project_servers.notices);
         let started = launch::launch(&self.holder, &command, &open, &project_servers, &conversation).await?;
-        let files = SessionFiles { source_paths, project_servers, settings, configured_servers };
+        let files = SessionFiles { source_paths, project_servers, settings, configured_servers, notices };
         ClaudeSession::begin(started, lock, &conversation, open, files).await
     }
 }
@@ -177,6 +181,23 @@ async fn find_project_servers(
     let (source_paths, settings, args) = (source_paths.clone(), settings.clone(), command.args.clone());
     let found = tokio::task::spawn_blocking(move || ProjectServers::find(&source_paths, &settings, &args)).await;
     found.map_err(|error| AdapterError::Spawn(format!("the project's tool servers cannot be looked up: {error}")))
+}
+
+/// Withholds the project's settings that nobody agreed to; what people should know of it comes with the paths.
+async fn withhold_settings(
+    mut source_paths: SourcePaths,
+    command: &mut AgentCommand,
+) -> Result<(SourcePaths, Vec<String>), AdapterError> {
+    let mut args = std::mem::take(&mut command.args);
+    let withheld = tokio::task::spawn_blocking(move || {
+        let notices = project_settings::withhold_settings(&mut source_paths, &mut args);
+        (source_paths, args, notices)
+    });
+    let withheld = withheld.await;
+    let (source_paths, args, notices) = withheld
+        .map_err(|error| AdapterError::Spawn(format!("the project's settings cannot be looked up: {error}")))?;
+    command.args = args;
+    Ok((source_paths, notices))
 }
 
 /// Refuses to start if a settings document disables hooks: without the host's hook the CLI would run tools unasked.

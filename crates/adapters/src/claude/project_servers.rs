@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -43,7 +43,7 @@ struct ServersFile {
 
 /// The CLI's own state: `.claude.json`.
 #[derive(Default, Deserialize)]
-struct CliState {
+pub(super) struct CliState {
     #[serde(default)]
     projects: BTreeMap<PathBuf, ProjectState>,
 }
@@ -56,6 +56,23 @@ struct ProjectState {
     enabled_mcpjson_servers: Vec<String>,
 }
 
+impl CliState {
+    /// Reads the state; one that is missing or cannot be read knows nothing. Blocks on the disk.
+    pub(super) fn read(paths: &SourcePaths) -> Self {
+        let is_small =
+            std::fs::metadata(&paths.state_file).is_ok_and(|file| file.is_file() && file.len() <= MAX_STATE_BYTES);
+        let contents = is_small.then(|| std::fs::read(&paths.state_file).ok()).flatten();
+        contents.and_then(|contents| parse_json(&contents)).unwrap_or_default()
+    }
+
+    /// Whether the user has trusted the folder, or one above it, when the CLI asked.
+    pub(super) fn trusts(&self, folder: &Path) -> bool {
+        let is_trusted =
+            |folder| self.projects.get(folder).is_some_and(|project: &ProjectState| project.has_trust_dialog_accepted);
+        folder.ancestors().any(is_trusted)
+    }
+}
+
 impl ProjectServers {
     /// Finds the project's servers, from its folder up to the root as the CLI does. `args` are the CLI's configured
     /// arguments. Blocks on the disk.
@@ -66,12 +83,9 @@ impl ProjectServers {
             return found;
         }
         let (documents, _) = read_settings(paths, session);
-        let state = read_state(paths);
+        let state = CliState::read(paths);
         let project = state.projects.get(&paths.cwd);
-        let is_folder_trusted = paths
-            .cwd
-            .ancestors()
-            .any(|folder| state.projects.get(folder).is_some_and(|project| project.has_trust_dialog_accepted));
+        let is_folder_trusted = state.trusts(&paths.cwd);
         let is_enabled = |name: &str| {
             let by_state = project.into_iter().flat_map(|project| &project.enabled_mcpjson_servers);
             by_state.into_iter().any(|enabled| is_same(enabled, name))
@@ -145,13 +159,6 @@ fn enables(document: &SettingsDocument, name: &str, is_folder_trusted: bool) -> 
 fn is_same(one: &str, other: &str) -> bool {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
     one.chars().map(plain).eq(other.chars().map(plain))
-}
-
-fn read_state(paths: &SourcePaths) -> CliState {
-    let is_small =
-        std::fs::metadata(&paths.state_file).is_ok_and(|file| file.is_file() && file.len() <= MAX_STATE_BYTES);
-    let contents = is_small.then(|| std::fs::read(&paths.state_file).ok()).flatten();
-    contents.and_then(|contents| parse_json(&contents)).unwrap_or_default()
 }
 
 #[cfg(test)]

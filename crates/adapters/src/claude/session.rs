@@ -59,6 +59,8 @@ pub(super) struct SessionFiles {
     pub(super) settings: Map<String, Value>,
     /// The tool servers that stood in the settings, in the CLI's JSON.
     pub(super) configured_servers: Map<String, Value>,
+    /// What people should know of the project's files that are not used.
+    pub(super) notices: Vec<String>,
 }
 
 impl ClaudeSession {
@@ -76,7 +78,7 @@ impl ClaudeSession {
         let (handle, pump) = start(connection, Some(process), lock);
         let native = conversation.id().to_owned();
         let (tools, permissions, said_of_files) = Default::default();
-        let (model, notices) = (open.input.model.clone(), files.project_servers.notices.clone());
+        let (model, notices) = (open.input.model.clone(), files.notices.clone());
         let files = Arc::new(files);
         let mut session = Self { native, open, files, handle, pump, model, permissions, tools, notices, said_of_files };
         match session.initialize().await {

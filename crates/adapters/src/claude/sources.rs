@@ -29,7 +29,10 @@ pub(super) struct SourcePaths {
     /// The CLI's own state: what it knows of each project.
     pub(super) state_file: PathBuf,
     pub(super) cwd: PathBuf,
+    /// The scopes that the configured arguments ask for; their rules about permissions are read.
     pub(super) scopes: SettingScopes,
+    /// The scopes that the CLI loads: those that it is asked for, without what is withheld from it.
+    pub(super) loaded: SettingScopes,
     /// The project's files that a person has agreed to.
     pub(super) trusted: TrustedFiles,
 }
@@ -37,9 +40,9 @@ pub(super) struct SourcePaths {
 /// The scopes of settings that the CLI loads, as `--setting-sources` names them. The default is all three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SettingScopes {
-    user: bool,
-    project: bool,
-    local: bool,
+    pub(super) user: bool,
+    pub(super) project: bool,
+    pub(super) local: bool,
 }
 
 impl SettingScopes {
@@ -53,6 +56,12 @@ impl SettingScopes {
         });
         let has = |kind: &str| named.as_ref().is_none_or(|named| named.split(',').any(|one| one.trim() == kind));
         Self { user: has("user"), project: has("project"), local: has("local") }
+    }
+
+    /// The scopes as the CLI's argument names them.
+    pub(super) fn as_argument(self) -> String {
+        let scopes = [("user", self.user), ("project", self.project), ("local", self.local)];
+        scopes.into_iter().filter(|(_, is_loaded)| *is_loaded).map(|(name, _)| name).collect::<Vec<_>>().join(",")
     }
 }
 
@@ -93,7 +102,7 @@ impl SourcePaths {
                 sources.extend(source.map(|source| ImplicitSource { disabled: (!used).then_some(true), ..source }));
             }
         };
-        let SettingScopes { user, project, local } = self.scopes;
+        let SettingScopes { user, project, local } = self.loaded;
         add(MANAGED.into(), SourceKind::Policy, true);
         add(self.cwd.join(".claude/settings.local.json"), SourceKind::Config, local);
         add(self.cwd.join(".claude/settings.json"), SourceKind::Config, project);
@@ -130,6 +139,7 @@ impl SourcePaths {
             state_file: home.join(".claude.json"),
             cwd: cwd.to_owned(),
             scopes: SettingScopes::from_args(&[]),
+            loaded: SettingScopes::from_args(&[]),
             trusted: TrustedFiles::default(),
         }
     }
@@ -192,7 +202,7 @@ mod tests {
             std::fs::write(path, text).unwrap();
         }
         let scopes = SettingScopes { user: false, project: true, local: true };
-        let paths = SourcePaths { scopes, ..SourcePaths::of_test(home.path(), &cwd) };
+        let paths = SourcePaths { loaded: scopes, ..SourcePaths::of_test(home.path(), &cwd) };
         let found = paths.read(&ProjectServers::default());
         assert!(!serde_json::to_string(&found).unwrap().contains("secret"));
         let instruction = found.sources.iter().find(|source| source.path.ends_with("work/CLAUDE.md")).unwrap();

@@ -71,3 +71,20 @@ fn what_a_project_allows_counts_only_as_it_was_agreed_to() {
     let (rule, ran, _) = touch(&instance, "ask");
     assert_eq!((rule.as_str(), ran), ("no_approver", false), "the file has changed");
 }
+
+#[test]
+fn a_hook_that_a_project_brings_runs_only_where_the_folder_is_trusted() {
+    let instance = real::instance(Agent::Claude, "claude", &[]);
+    let hook = json!({ "hooks": [{ "type": "command", "command": "touch hooked" }] });
+    write(&instance.work().join(".claude/settings.json"), &json!({ "hooks": { "SessionStart": [hook] } }));
+    let (.., events) = touch(&instance, "ask");
+    assert!(!instance.work().join("hooked").exists(), "{events:#?}");
+    let says_so = |event: &&Value| event["payload"]["message"].as_str().unwrap().contains("may run something (hooks)");
+    assert_eq!(of_type(&events, "runtime.notice").into_iter().filter(says_so).count(), 1, "{events:#?}");
+
+    let work = instance.work().display().to_string();
+    let state = json!({ "projects": { work: { "hasTrustDialogAccepted": true } } });
+    write(&instance.home().join(".claude.json"), &state);
+    touch(&instance, "ask");
+    assert!(instance.work().join("hooked").exists(), "what the user trusts works as in the terminal");
+}
