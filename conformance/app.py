@@ -7,6 +7,7 @@ import subprocess
 import urllib.request
 import uuid
 
+import swift
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
@@ -154,6 +155,7 @@ class App:
         else:
             self.answers.pop(message["id"]).set_result(message)
             return
+        swift.decode_event(name, params)
         async with self.news:
             self.events.append((name, params))
             self.news.notify_all()
@@ -184,6 +186,7 @@ class App:
         if "error" in message:
             raise Fault(message["error"])
         check(message.get("result") is not None, f"{method} answered null, which the app cannot decode")
+        swift.decode_answer(method, message["result"])
         return message["result"]
 
     async def event(self, name, **fields):

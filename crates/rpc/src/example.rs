@@ -42,7 +42,7 @@ fn params_and_result(method: Method) -> (Value, Value) {
         Method::StatusGet => (
             json!({}),
             json!({
-                "session_id": DAEMON, "agent_session_id": SESSION, "claude_state": "waiting", "agent_state": "waiting",
+                "session_id": SESSION, "agent_session_id": DAEMON, "claude_state": "waiting", "agent_state": "waiting",
                 "agent_type": "demo", "version": "0.1.0", "agent_version": "0.1.0", "connected_clients": 2,
                 "repo_path": FOLDER, "repo_name": "engine", "uptime_seconds": 3600, "watcher_enabled": true,
                 "git_enabled": true, "is_git_repo": true, "running_tasks": 1, "pending": 1,
@@ -291,6 +291,10 @@ fn params_and_result(method: Method) -> (Value, Value) {
                 "input_hash": INPUT_HASH, "key": "answer-1",
             }),
             success(),
+        ),
+        Method::PermissionRequest => (
+            json!({ "session_id": SESSION, "tool_name": "write", "tool_use_id": TOOL_CALL }),
+            json!({ "decision": "ask", "message": "the runtime asks for leave itself" }),
         ),
         Method::PermissionPending => (json!({ "session_id": SESSION }), pending_result()),
         Method::PermissionStatsGet => {

@@ -126,7 +126,7 @@ parameter_table! {
         GitCheckout.branch, GitCheckout.create;
     "git stages or brings back files: the repository's own filters run." =>
         Operate unless Never: GitStage.paths, GitUnstage.paths, GitDiscard.paths, GitStash.message,
-        GitStash.include_untracked, GitStashApply.index, GitStashPop.index, GitStashDrop.index;
+        GitStash.include_untracked, GitStashApply.index, GitStashApply.pop, GitStashPop.index, GitStashDrop.index;
     "git commits or merges: the repository's own hooks, filters, merge drivers and signing program run." =>
         Operate unless Never: GitCommit.message, GitCommit.push, GitInit.initial_branch, GitInit.initial_commit,
         GitInit.commit_message, GitMerge.branch, GitMerge.no_ff, GitMerge.message, WorktreeMerge.name,
@@ -160,6 +160,7 @@ pub const HARMLESS: &[&str] = &[
     "search_id",
     "session_id",
     "sessions",
+    "tool_name",
     "tool_use_id",
     "workspace_id",
     "workspaces",
@@ -204,6 +205,7 @@ pub const HARMLESS: &[&str] = &[
     "source",
     "staged",
     "stream",
+    "truncate",
     "types",
     "until",
     "whole_words",

@@ -1,6 +1,7 @@
 //! Feeds: each follows the log for one client. A feed is a position in the log, not a queue.
 
 mod cdev;
+mod deltas;
 mod normalized;
 mod resume_point;
 
@@ -13,6 +14,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::cdev::notify::Naming;
 
 pub(crate) use cdev::{NotificationFilter, Selection, is_named, truncated};
+pub(crate) use deltas::EVENT as DELTA_EVENT;
 pub(crate) use resume_point::ResumePoint;
 
 use roost_rpc::{EventFormat, Fault};

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::agents::RefusalThrottle;
+use crate::approval_panels::ApprovalPanels;
 use crate::auth::Auth;
 use crate::background_runtime::BackgroundRuntime;
 use crate::call_order::CallQueues;
@@ -82,9 +83,10 @@ pub(crate) struct Repositories {
     pub(crate) discoveries: Arc<Discoveries>,
 }
 
-/// What feeds need: the shared notification cache, and the runtime that they run on.
+/// What feeds need: the shared notification cache, how approvals are shown, and the runtime that they run on.
 pub(crate) struct Delivery {
     pub(crate) notifications: NotificationCache,
+    pub(crate) panels: ApprovalPanels,
     pub(crate) background: BackgroundRuntime,
 }
 
@@ -149,7 +151,11 @@ impl Host {
                 discoveries: Arc::default(),
             },
             presence: Presence::default(),
-            delivery: Delivery { notifications: NotificationCache::default(), background },
+            delivery: Delivery {
+                notifications: NotificationCache::default(),
+                panels: ApprovalPanels::default(),
+                background,
+            },
             daemon: Daemon {
                 version: parts.version,
                 instance: auth.endpoint.session.clone(),

@@ -15,6 +15,7 @@
 //!   together with a loopback peer.
 
 mod agents;
+mod approval_panels;
 pub mod auth;
 mod background_runtime;
 mod blocking;

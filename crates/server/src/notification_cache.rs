@@ -8,14 +8,19 @@ use lru::LruCache;
 use parking_lot::Mutex;
 use roost_log::{Cursor, Entry, Log};
 use roost_model::ids::SessionId;
+use serde_json::Value;
 
+use crate::approval_panels::ShownRequest;
 use crate::cdev::notify::{self, Audience, Naming, Notification, SessionContext};
+use crate::cdev::prelude::Prelude;
 use crate::host::Host;
 use crate::inline_artifacts::inline_texts;
 use crate::workspaces::is_host;
 
 /// How many events are cached, for each naming.
 const EVENTS: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
+/// How many events before one are read at most for what it ends.
+const LOOKBACK: u64 = 4096;
 /// How many sessions' constants are cached.
 const SESSIONS: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
@@ -39,6 +44,30 @@ pub(crate) struct EncodedNotification {
     pub(crate) event: &'static str,
     pub(crate) audience: Audience,
     pub(crate) text: Utf8Bytes,
+    /// What a client that gets it is shown from then on.
+    pub(crate) shown: Option<ShownChange>,
+}
+
+/// What a notification changes in what a client is shown to answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ShownChange {
+    Shown(ShownRequest),
+    /// The approval or question of this id waits no more.
+    Over(String),
+}
+
+impl ShownChange {
+    pub(crate) fn from_notification(note: &Notification) -> Option<Self> {
+        let id = note.params.get("tool_use_id").and_then(Value::as_str)?.to_owned();
+        match note.event {
+            "pty_permission" | "claude_permission" | "claude_waiting" => {
+                let attempt = note.params.get("attempt").and_then(Value::as_u64).unwrap_or(0);
+                Some(Self::Shown(ShownRequest { id, attempt: u32::try_from(attempt).unwrap_or(u32::MAX) }))
+            }
+            "pty_permission_resolved" => Some(Self::Over(id)),
+            _ => None,
+        }
+    }
 }
 
 /// One log event as cdev clients get it: its notifications, in the order in which they are sent.
@@ -48,16 +77,22 @@ pub(crate) struct ProjectedEvent {
     pub(crate) notifications: Vec<EncodedNotification>,
 }
 
-/// Two LRU caches: the notifications of events, and the constants of sessions. Entries never change, so nothing is
+/// LRU caches of the notifications of events and the constants of sessions. Their entries never change, so nothing is
 /// invalidated.
 pub(crate) struct NotificationCache {
     projected: Mutex<LruCache<(Cursor, Naming), Arc<ProjectedEvent>>>,
     constants: Mutex<LruCache<SessionId, Arc<SessionConstants>>>,
+    /// The last projected event of each session that ended blocks of output: what comes before it need not be read again.
+    ends: Mutex<LruCache<SessionId, u64>>,
 }
 
 impl Default for NotificationCache {
     fn default() -> Self {
-        Self { projected: Mutex::new(LruCache::new(EVENTS)), constants: Mutex::new(LruCache::new(SESSIONS)) }
+        Self {
+            projected: Mutex::new(LruCache::new(EVENTS)),
+            constants: Mutex::new(LruCache::new(SESSIONS)),
+            ends: Mutex::new(LruCache::new(SESSIONS)),
+        }
     }
 }
 
@@ -81,13 +116,19 @@ impl NotificationCache {
         } else {
             self.session_constants(&*host.sessions.log, &session).await?
         };
-        let notifications = notify::project(&event, &constant.context());
+        let prelude = match Prelude::ends_blocks(&event.body) {
+            true => self.prelude(&*host.sessions.log, entry).await?,
+            false => Prelude::default(),
+        };
+        let notifications = notify::project(&prelude, &event, &constant.context());
         let last = notifications.len().saturating_sub(1);
         let cursor = entry.cursor().to_string();
         let encode = |(k, note): (usize, &Notification)| {
             // Only after the last of an event's notifications is the event over.
             let cursor = if k == last { cursor.clone() } else { format!("{cursor}~{}", k + 1) };
+            let cursor = if Notification::is_ephemeral(note.event) { String::new() } else { cursor };
             EncodedNotification {
+                shown: ShownChange::from_notification(note),
                 event: note.event,
                 audience: note.audience,
                 text: notify::encode(note, &cursor, naming).into(),
@@ -100,6 +141,39 @@ impl NotificationCache {
         });
         self.projected.lock().put(key, projected.clone());
         Ok(projected)
+    }
+
+    /// What the pieces of output before an event add up to. At most [`LOOKBACK`] events are read: of a longer block
+    /// of thinking only the end is told.
+    async fn prelude(&self, log: &dyn Log, entry: Entry<'_>) -> roost_log::Result<Prelude> {
+        let (stream, seq) = (entry.stream(), entry.seq());
+        let session = SessionId::from(stream.as_str());
+        let known = self.ends.lock().put(session, seq).filter(|end| *end < seq).unwrap_or(0);
+        let after = known.max(seq.saturating_sub(LOOKBACK + 1));
+        let mut prelude = Prelude::default();
+        // A page may hold fewer events than asked for.
+        let mut next = after;
+        while next + 1 < seq {
+            let page = match log.read(stream, next, (seq - next - 1) as usize).await {
+                Err(roost_log::Error::Truncated { resume_at, .. }) if resume_at < seq => {
+                    next = resume_at - 1;
+                    continue;
+                }
+                Err(roost_log::Error::Truncated { .. }) => break,
+                page => page?,
+            };
+            let Some(last) = page.batch.iter().last().map(|entry| entry.seq()) else { break };
+            for entry in &page.batch {
+                prelude.push(entry.event()?);
+            }
+            next = last;
+        }
+        Ok(prelude)
+    }
+
+    /// The constants of this session, if they are cached.
+    pub(crate) fn known_constants(&self, session: &SessionId) -> Option<Arc<SessionConstants>> {
+        self.constants.lock().get(session).cloned()
     }
 
     /// The constants of this session; the default ones if the log does not know it, which are not cached.

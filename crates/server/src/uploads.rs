@@ -198,8 +198,9 @@ async fn remove(
     let missing = || UploadError::new(StatusCode::BAD_REQUEST, "missing_id", "id is required");
     let id = query.id.clone().ok_or_else(missing)?;
     let place = UploadFolder::open(&host, route, &query).await?;
-    place.ask(move |uploads| uploads.remove(&id, SystemTime::now())).await?;
-    Ok(Json(json!({ "success": true, "message": format!("The {} is removed", route.one) })))
+    let removed = id.clone();
+    place.ask(move |uploads| uploads.remove(&removed, SystemTime::now())).await?;
+    Ok(Json(json!({ "success": true, "id": id, "message": format!("The {} is removed", route.one) })))
 }
 
 async fn clear(

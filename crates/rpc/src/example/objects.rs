@@ -112,8 +112,8 @@ pub(super) fn session_info() -> Value {
 /// The session as a `HistoryItem`.
 pub(super) fn history_item() -> Value {
     json!({
-        "session_id": SESSION, "workspace_id": WORKSPACE, "agent_type": "demo", "summary": PROMPT, "message_count": 2,
-        "last_updated": CHANGED, "project_path": FOLDER, "status": "running", "source": "managed", "started_at": STARTED,
+        "id": SESSION, "session_id": SESSION, "workspace_id": WORKSPACE, "agent_type": "demo", "summary": PROMPT,
+        "message_count": 2, "last_updated": CHANGED, "project_path": FOLDER, "status": "running", "source": "managed", "started_at": STARTED,
         "last_active": CHANGED, "viewers": [CLIENT],
     })
 }

@@ -44,6 +44,20 @@ fn calls(workspace: &str, session: &str) -> Vec<(&'static str, Value)> {
 }
 
 #[tokio::test]
+async fn an_empty_runtime_is_the_usual_one_wherever_one_can_be_named() {
+    let mut door = Door::open_with(unlimited).await;
+    let mut client = door.client().await;
+    let workspace = door.workspace().await;
+    let session = door.scene(&mut client).await.session;
+    for (method, mut params) in calls(&workspace, &session) {
+        params["agent_type"] = json!(" ");
+        if let Err(fault) = client.call(method, params).await {
+            assert!(!fault["message"].as_str().unwrap().contains("agent_type"), "{method}: {fault}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_unknown_runtime_is_refused_before_anything_else_is_looked_at() {
     let (door, _others) = Door::with_other(RuntimeStatus::Active, installed()).await;
     let mut client = door.client().await;

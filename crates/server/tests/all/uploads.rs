@@ -45,8 +45,9 @@ async fn a_picture_is_taken_listed_and_removed() {
     assert_eq!(get(&door, &token, "/api/images/validate?path=../secret").await.1["valid"], false);
     let authorization = format!("Bearer {token}");
     let request = format!("DELETE /api/images?id={}", taken["id"].as_str().unwrap());
-    let (status, ..) = door.http(&request, &[("Authorization", &authorization)], "").await;
-    assert_eq!(status, 200);
+    let (status, _, removed) = door.http(&request, &[("Authorization", &authorization)], "").await;
+    let removed: Value = serde_json::from_str(&removed).unwrap();
+    assert_eq!((status, &removed["success"], &removed["id"]), (200, &json!(true), &taken["id"]));
     assert!(!lies.exists());
     let (status, gone) = get(&door, &token, &format!("/api/images?id={}", taken["id"].as_str().unwrap())).await;
     assert_eq!((status, &gone["error"]), (404, &json!("image_not_found")));
