@@ -98,7 +98,7 @@ pub struct RuntimeEntry {
     pub id: String,
     /// Name to show, such as `Claude Code`.
     pub display_name: String,
-    /// Whether this host lets clients use it; `disabled` for clients if it is not installed.
+    /// Whether this host lets clients use it; for devices `disabled` also if it is not installed.
     pub status: RuntimeStatus,
     /// Where a client lists its sessions.
     pub session_list_source: SessionListSource,

@@ -322,6 +322,17 @@ fn params_and_result(method: Method) -> (Value, Value) {
 
         Method::DeviceList => (json!({}), json!({ "devices": [device()] })),
         Method::DeviceRevoke => (json!({ "device_id": DEVICE }), success()),
+        Method::DevicePending => (
+            json!({}),
+            json!({
+                "count": 1,
+                "pending": [{
+                    "request_id": REQUEST, "remote_addr": "192.0.2.7", "user_agent": "pocket/2.3.0",
+                    "name": "Ada's phone", "created_at": STARTED, "expires_at": EXPIRES,
+                }],
+            }),
+        ),
+        Method::DeviceApprove => (json!({ "request_id": REQUEST, "reject": false }), success()),
         Method::PairCreate => (
             json!({ "scope": "operate" }),
             json!({

@@ -143,6 +143,8 @@ parameter_table! {
         Operate unless Never: WorkspaceAdd.create_if_missing;
     "An agent's session is made with the daemon; it waits for a prompt." =>
         Operate unless Never: WorkspaceAdd.auto_start, WorkspaceUpdate.auto_start;
+    "A device is paired, with what its code was made for." =>
+        Operate unless Never: DeviceApprove.request_id, DeviceApprove.reject;
     "A new device gets so much, and never more than whoever makes its code." => Operate unless Never: PairCreate.scope;
 }
 

@@ -434,6 +434,10 @@ method_table! {
     DeviceList = "device/list" (NoParams) -> DeviceListResult, Admin, Read, Free;
     /// Forgets a device: its tokens end and its connections close.
     DeviceRevoke = "device/revoke" (DeviceRevokeParams) -> Success, Admin, Change, Free;
+    /// Lists the devices that wait for somebody to let them in.
+    DevicePending = "device/pending" (NoParams) -> WaitingDevicesResult, Admin, Read, Free;
+    /// Lets a device in that waits, or turns it away.
+    DeviceApprove = "device/approve" (DeviceApproveParams) -> Success, Admin, Change, Free;
     /// Makes what a new device needs to be paired.
     PairCreate = "pair/create" (PairParams) -> PairResult, Admin, Change, Free;
     /// The daemon as the local door sees it.

@@ -297,6 +297,8 @@ handlers! {
     ArtifactRead => events::artifact,
     DeviceList => daemon::devices,
     DeviceRevoke => daemon::revoke,
+    DevicePending => daemon::waiting,
+    DeviceApprove => daemon::approve,
     PairCreate => daemon::pair,
     DaemonStatusGet => daemon::status,
     DaemonStop => daemon::stop,

@@ -30,6 +30,7 @@ use crate::presence::Presence;
 use crate::running_operations::RunningOperations;
 use crate::settings::Settings;
 use crate::tail::Tails;
+use crate::upload_parts::UploadParts;
 use crate::workspaces::Workspaces;
 
 /// What the composition root passes to the server.
@@ -51,6 +52,7 @@ pub(crate) struct Host {
     pub(crate) workspaces: Workspaces,
     pub(crate) repositories: Repositories,
     pub(crate) presence: Presence,
+    pub(crate) upload_parts: UploadParts,
     pub(crate) delivery: Delivery,
     pub(crate) auth: Arc<Auth>,
     pub(crate) throttles: Throttles,
@@ -151,6 +153,7 @@ impl Host {
                 discoveries: Arc::default(),
             },
             presence: Presence::default(),
+            upload_parts: UploadParts::default(),
             delivery: Delivery {
                 notifications: NotificationCache::default(),
                 panels: ApprovalPanels::default(),

@@ -56,6 +56,7 @@ mod settings;
 mod size;
 mod tail;
 mod tls;
+mod upload_parts;
 mod uploads;
 mod workspaces;
 mod ws;

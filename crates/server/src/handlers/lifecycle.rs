@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 use roost_log::{Health, Start};
-use roost_model::registry::RuntimeStatus;
+use roost_model::registry::{RuntimeRegistry, RuntimeStatus};
 use roost_rpc::notification::EventName;
 use roost_rpc::{
     Empty, EventFormat, Fault, HealthResult, InitializeParams, InitializeResult, NoParams, PROTOCOL_VERSION,
@@ -72,14 +72,8 @@ async fn capabilities(context: &Context<'_>) -> ServerCapabilities {
     let all =
         |names: &[&str]| -> BTreeMap<String, bool> { names.iter().map(|name| ((*name).to_owned(), true)).collect() };
     let mut registry = context.host.sessions.engine.registry().await;
-    for runtime in &mut registry.runtimes {
-        if runtime.availability.as_ref().is_some_and(|look| !look.installed) {
-            runtime.status = RuntimeStatus::Disabled;
-            let reason = routing::missing_runtime(context, runtime);
-            if let Some(look) = &mut runtime.availability {
-                look.reason = Some(reason);
-            }
-        }
+    if !context.caller.is_owner() {
+        disable_missing(context, &mut registry);
     }
     let git = ["status", "diff", "stage", "unstage", "discard", "commit", "push", "pull", "branches", "checkout"];
     ServerCapabilities {
@@ -90,6 +84,18 @@ async fn capabilities(context: &Context<'_>) -> ServerCapabilities {
         notifications: EventName::ALL.iter().map(|event| event.name().to_owned()).collect(),
         supported_agents: registry.runtimes.iter().map(|runtime| runtime.id.clone()).collect(),
         runtime_registry: registry,
+    }
+}
+
+/// Shows devices a runtime that is not installed as disabled: they offer whatever is active. Somebody at the machine is
+/// told apart what is disabled and what is missing.
+fn disable_missing(context: &Context<'_>, registry: &mut RuntimeRegistry) {
+    for runtime in &mut registry.runtimes {
+        let reason = routing::missing_runtime(context, runtime);
+        if let Some(look) = runtime.availability.as_mut().filter(|look| !look.installed) {
+            look.reason = Some(reason);
+            runtime.status = RuntimeStatus::Disabled;
+        }
     }
 }
 

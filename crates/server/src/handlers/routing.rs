@@ -35,7 +35,7 @@ pub(super) async fn runtime(context: &Context<'_>, agent_type: Option<&str>) -> 
 /// Why a runtime cannot be used that is not installed. Where it was looked for is told only to somebody at the machine.
 pub(super) fn missing_runtime(context: &Context<'_>, runtime: &RuntimeEntry) -> String {
     let reason = runtime.availability.as_ref().and_then(|look| look.reason.clone());
-    let plain = || format!("{} is not installed on this host", runtime.display_name);
+    let plain = || format!("{} is not installed on this host; install it there", runtime.display_name);
     reason.filter(|_| context.caller.is_owner()).unwrap_or_else(plain)
 }
 

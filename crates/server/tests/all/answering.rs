@@ -79,11 +79,13 @@ async fn what_waits_is_sent_again_to_whoever_watches_or_attaches() {
     ] {
         let mut late = door.client().await;
         let answer = late.call(method, params.clone()).await.unwrap();
-        assert_eq!(late.event("pty_permission").await["tool_use_id"], "call", "{method}");
+        let told = late.event("pty_permission").await;
+        assert_eq!(told["tool_use_id"], "call", "{method}");
         assert_eq!(late.event("claude_waiting").await["tool_use_id"], "q", "{method}");
         if method == "session/start" {
             assert_eq!((&answer["status"], &answer["has_pending_permission"]), (&json!("attached"), &json!(true)));
-            assert!(answer["pending_permission_type"].is_string() && answer["pending_permission_target"].is_string());
+            let answered = [&answer["pending_permission_type"], &answer["pending_permission_target"]];
+            assert_eq!(answered, [&told["type"], &told["target"]]);
         }
         // And again to the same client, as often as it asks.
         late.call(method, params).await.unwrap();

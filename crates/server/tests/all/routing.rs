@@ -150,13 +150,22 @@ async fn a_disabled_runtime_is_shown_and_cannot_be_invoked() {
 }
 
 #[tokio::test]
-async fn a_runtime_that_is_not_there_is_shown_with_the_reason_and_cannot_be_invoked() {
-    let missing = Availability::Missing { reason: "install it with `npm install other`".into() };
+async fn a_runtime_that_is_not_there_is_not_active_and_only_the_machine_is_told_where_it_was_looked_for() {
+    let missing = Availability::Missing { reason: "`other` is not in /home/ada/bin".into() };
     let (door, others) = Door::with_other(RuntimeStatus::Active, missing).await;
     let mut client = door.client().await;
     let hello = client.hello().await;
-    let availability = &hello["capabilities"]["runtimeRegistry"]["runtimes"][1]["availability"];
+    let shown = &hello["capabilities"]["runtimeRegistry"]["runtimes"][1];
+    let availability = &shown["availability"];
     assert_eq!((&availability["installed"], &availability["loggedIn"]), (&json!(false), &json!(false)));
+    assert_eq!(shown["status"], "disabled");
+    assert!(!hello.to_string().contains("/home/ada/bin"), "{hello}");
+    let hello = door.local().await.hello().await;
+    let shown = &hello["capabilities"]["runtimeRegistry"]["runtimes"][1];
+    assert_eq!(
+        (&shown["status"], &shown["availability"]["reason"]),
+        (&json!("active"), &json!("`other` is not in /home/ada/bin"))
+    );
     let workspace = door.workspace().await;
     for (method, params) in [
         ("session/start", json!({ "workspace_id": workspace, "agent_type": "other" })),
@@ -169,7 +178,8 @@ async fn a_runtime_that_is_not_there_is_shown_with_the_reason_and_cannot_be_invo
             (&json!(-32603), &json!("other")),
             "{method}: {fault}"
         );
-        assert!(fault["message"].as_str().unwrap().contains("npm install other"), "{fault}");
+        let message = fault["message"].as_str().unwrap();
+        assert!(message.contains("not installed on this host") && !message.contains("/home/ada"), "{fault}");
     }
     assert!(others.is_idle());
 }
