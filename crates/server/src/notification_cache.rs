@@ -1,12 +1,13 @@
 //! Caches the notifications of log events, so that each event is projected and encoded once for all followers.
 
+use std::mem;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
 use lru::LruCache;
 use parking_lot::Mutex;
-use roost_log::{Cursor, Entry, Log};
+use roost_log::{Cursor, Entry, Log, StreamId};
 use roost_model::ids::SessionId;
 use serde_json::Value;
 
@@ -19,8 +20,9 @@ use crate::workspaces::is_host;
 
 /// How many events are cached, for each naming.
 const EVENTS: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
-/// How many events before one are read at most for what it ends.
-const LOOKBACK: u64 = 4096;
+/// How many events before one are read for what it ends: more and more, until another such event is among them. Of a
+/// block of more pieces only the end is told.
+const LOOKBACK: [u64; 3] = [64, 512, 4096];
 /// How many sessions' constants are cached.
 const SESSIONS: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
@@ -82,8 +84,9 @@ pub(crate) struct ProjectedEvent {
 pub(crate) struct NotificationCache {
     projected: Mutex<LruCache<(Cursor, Naming), Arc<ProjectedEvent>>>,
     constants: Mutex<LruCache<SessionId, Arc<SessionConstants>>>,
-    /// The last projected event of each session that ended blocks of output: what comes before it need not be read again.
-    ends: Mutex<LruCache<SessionId, u64>>,
+    /// For each session the last projected event that ended blocks of output, before which nothing need be read again.
+    /// Locked while such an event is projected, so that of many followers one reads what came before it.
+    ends: Mutex<LruCache<SessionId, Arc<tokio::sync::Mutex<u64>>>>,
 }
 
 impl Default for NotificationCache {
@@ -116,12 +119,24 @@ impl NotificationCache {
         } else {
             self.session_constants(&*host.sessions.log, &session).await?
         };
-        let prelude = match Prelude::ends_blocks(&event.body) {
-            true => self.prelude(&*host.sessions.log, entry).await?,
-            false => Prelude::default(),
+        let ends = Prelude::ends_blocks(&event.body)
+            .then(|| self.ends.lock().get_or_insert(session.clone(), Arc::default).clone());
+        let mut end = match &ends {
+            Some(end) => Some(end.lock().await),
+            None => None,
+        };
+        if let (Some(_), Some(known)) = (&end, self.projected.lock().get(&key)) {
+            return Ok(known.clone());
+        }
+        let prelude = match &mut end {
+            Some(end) => {
+                let known = mem::replace(&mut **end, entry.seq());
+                read_prelude(&*host.sessions.log, entry, known).await?
+            }
+            None => Prelude::default(),
         };
         let notifications = notify::project(&prelude, &event, &constant.context());
-        let last = notifications.len().saturating_sub(1);
+        let last = notifications.iter().rposition(|note| !Notification::is_ephemeral(note.event)).unwrap_or(0);
         let cursor = entry.cursor().to_string();
         let encode = |(k, note): (usize, &Notification)| {
             // Only after the last of an event's notifications is the event over.
@@ -141,34 +156,6 @@ impl NotificationCache {
         });
         self.projected.lock().put(key, projected.clone());
         Ok(projected)
-    }
-
-    /// What the pieces of output before an event add up to. At most [`LOOKBACK`] events are read: of a longer block
-    /// of thinking only the end is told.
-    async fn prelude(&self, log: &dyn Log, entry: Entry<'_>) -> roost_log::Result<Prelude> {
-        let (stream, seq) = (entry.stream(), entry.seq());
-        let session = SessionId::from(stream.as_str());
-        let known = self.ends.lock().put(session, seq).filter(|end| *end < seq).unwrap_or(0);
-        let after = known.max(seq.saturating_sub(LOOKBACK + 1));
-        let mut prelude = Prelude::default();
-        // A page may hold fewer events than asked for.
-        let mut next = after;
-        while next + 1 < seq {
-            let page = match log.read(stream, next, (seq - next - 1) as usize).await {
-                Err(roost_log::Error::Truncated { resume_at, .. }) if resume_at < seq => {
-                    next = resume_at - 1;
-                    continue;
-                }
-                Err(roost_log::Error::Truncated { .. }) => break,
-                page => page?,
-            };
-            let Some(last) = page.batch.iter().last().map(|entry| entry.seq()) else { break };
-            for entry in &page.batch {
-                prelude.push(entry.event()?);
-            }
-            next = last;
-        }
-        Ok(prelude)
     }
 
     /// The constants of this session, if they are cached.
@@ -194,4 +181,47 @@ impl NotificationCache {
         self.constants.lock().put(session.clone(), constant.clone());
         Ok(constant)
     }
+}
+
+/// What the pieces of output before an event add up to; `known` is an earlier event that ended all before it, or 0.
+async fn read_prelude(log: &dyn Log, entry: Entry<'_>, known: u64) -> roost_log::Result<Prelude> {
+    let seq = entry.seq();
+    let is_near = |known: u64| known > 0 && known < seq && LOOKBACK.iter().any(|most| seq - known <= *most);
+    if is_near(known) {
+        return Ok(read_between(log, entry.stream(), known, seq).await?.0);
+    }
+    let mut prelude = Prelude::default();
+    for most in LOOKBACK {
+        let after = seq.saturating_sub(most + 1);
+        let (found, is_whole) = read_between(log, entry.stream(), after, seq).await?;
+        prelude = found;
+        if is_whole || after == 0 {
+            break;
+        }
+    }
+    Ok(prelude)
+}
+
+/// What the pieces of output between two events add up to, and whether one of them ended all before it.
+async fn read_between(log: &dyn Log, stream: &StreamId, after: u64, seq: u64) -> roost_log::Result<(Prelude, bool)> {
+    let (mut prelude, mut is_whole, mut next) = (Prelude::default(), false, after);
+    while next + 1 < seq {
+        let page = match log.read(stream, next, (seq - next - 1) as usize).await {
+            Err(roost_log::Error::Truncated { resume_at, .. }) if resume_at < seq => {
+                next = resume_at - 1;
+                continue;
+            }
+            Err(roost_log::Error::Truncated { .. }) => break,
+            page => page?,
+        };
+        // A page may hold fewer events than asked for.
+        let Some(last) = page.batch.iter().last().map(|entry| entry.seq()) else { break };
+        for entry in &page.batch {
+            let event = entry.event()?;
+            is_whole |= Prelude::ends_blocks(&event.body);
+            prelude.push(event);
+        }
+        next = last;
+    }
+    Ok((prelude, is_whole))
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
-use roost_log::{Batch, Cursor, Entry, Filter, Follower, StreamId};
+use roost_log::{Batch, Cursor, Entry, Filter, Follower, Start, StreamId};
 use roost_model::approval::Pending;
 use roost_model::event::{EventBody, NormalizedEventType as Type};
 use roost_model::ids::SessionId;
@@ -19,7 +19,7 @@ use crate::cdev::notify::{self, Audience, Naming, Notification};
 use crate::connection::Connection;
 use crate::fault;
 use crate::host::Host;
-use crate::notification_cache::{EncodedNotification, ProjectedEvent, ShownChange};
+use crate::notification_cache::{EncodedNotification, ProjectedEvent, SessionConstants, ShownChange};
 
 /// Commands that wait for a feed at most.
 const COMMANDS: usize = 16;
@@ -44,6 +44,13 @@ pub(crate) struct NotificationFilter {
     pub(crate) types: HashSet<String>,
     pub(crate) sessions: HashSet<String>,
     pub(crate) workspaces: HashSet<String>,
+}
+
+impl NotificationFilter {
+    /// Whether events of this workspace are wanted; those of none always are.
+    fn has_workspace(&self, workspace: Option<&str>) -> bool {
+        self.workspaces.is_empty() || workspace.is_none_or(|workspace| self.workspaces.contains(workspace))
+    }
 }
 
 impl Selection {
@@ -95,10 +102,15 @@ impl Selection {
                 Audience::Focused => connection.follows(workspace) && connection.is_focused_on(workspace),
                 Audience::Watchers => connection.watches(projected.session.as_str()),
             },
-            Self::Named(filter) => {
-                let is_wanted = |workspace| filter.workspaces.is_empty() || filter.workspaces.contains(workspace);
-                is_named(&filter.types, note.event) && workspace.is_none_or(is_wanted)
-            }
+            Self::Named(filter) => is_named(&filter.types, note.event) && filter.has_workspace(workspace),
+        }
+    }
+
+    /// Whether the client gets the pieces of messages of this session.
+    fn takes_deltas(&self, connection: &Connection, session: &SessionId, constant: &SessionConstants) -> bool {
+        match self {
+            Self::Usual { .. } => connection.watches(session.as_str()),
+            Self::Named(filter) => filter.has_workspace(constant.workspace_id.as_deref()),
         }
     }
 }
@@ -118,6 +130,8 @@ struct CdevFeed {
     from: Option<ResumePoint>,
     /// The position at which the feed began; earlier events were not sent on this connection.
     began: Cursor,
+    /// The log's end when the feed began: what only matters at the moment is sent of later events.
+    live_after: Cursor,
 }
 
 /// The client or the log is gone, so the feed ends.
@@ -136,8 +150,13 @@ impl Feed {
         let (commands, received) = mpsc::channel(COMMANDS);
         let is_default = matches!(selection, Selection::Usual { .. });
         let background = host.delivery.background.handle().clone();
-        let feed = CdevFeed { host, connection, selection, naming, from, began: follower.cursor() };
+        let began = follower.cursor();
+        let mut feed = CdevFeed { host, connection, selection, naming, from, began, live_after: began };
         let task = AbortOnDropHandle::new(background.spawn(async move {
+            if feed.from.is_some() {
+                let Ok(now) = feed.host.sessions.log.follow(feed.selection.filter(), Start::Now).await else { return };
+                feed.live_after = now.cursor();
+            }
             // Whether the client or the log is gone, nobody needs the feed any more.
             let _ = feed.follow(follower, received).await;
         }));
@@ -241,7 +260,7 @@ impl CdevFeed {
         for entry in batch {
             let event = entry.event().map_err(|_| ClientGone)?;
             if let EventBody::ModelOutputDelta(_) = event.body {
-                if self.connection.watches(event.trace.session_id.as_str()) || self.is_named() {
+                if entry.cursor() > self.live_after {
                     deltas.push(event);
                 }
                 continue;
@@ -252,18 +271,16 @@ impl CdevFeed {
         Ok(())
     }
 
-    /// Whether the client named what it wants, so that it need not watch a session.
-    fn is_named(&self) -> bool {
-        matches!(self.selection, Selection::Named(_))
-    }
-
-    /// Sends pieces of a session's message. They are in no log, so they have no cursor.
+    /// Sends pieces of a session's message that the client wants. They are in no log, so they have no cursor.
     async fn send_pieces(&self, session: &SessionId, pieces: Vec<MessagePiece>) -> Result<(), ClientGone> {
         if pieces.is_empty() {
             return Ok(());
         }
         let constant = self.host.delivery.notifications.session_constants(&*self.host.sessions.log, session).await;
         let constant = constant.map_err(|_| ClientGone)?;
+        if !self.selection.takes_deltas(&self.connection, session, &constant) {
+            return Ok(());
+        }
         for MessagePiece { uuid, kind, text, time } in pieces {
             let note = notify::delta(session, time, &constant.context(), &uuid, kind, &text);
             self.send(notify::encode(&note, "", self.naming).into()).await?;
@@ -289,8 +306,8 @@ impl CdevFeed {
         let seen = missed.or(self.from).map_or(0, |from| from.seen_notifications(entry.cursor()));
         // A phone takes an agent that is busy for one that waits for nobody.
         let has_ephemeral = projected.notifications.iter().any(|note| Notification::is_ephemeral(note.event));
-        let only_durable =
-            has_ephemeral && (missed.is_some() || !self.waiting(projected.session.as_str()).await?.is_empty());
+        let is_past = missed.is_some() || entry.cursor() <= self.live_after;
+        let only_durable = has_ephemeral && (is_past || !self.waiting(projected.session.as_str()).await?.is_empty());
         for note in projected.notifications.iter().skip(seen) {
             // Since the feed began, only what watchers get was missed.
             let is_missing = missed.is_none() || entry.cursor() <= self.began || note.audience == Audience::Watchers;

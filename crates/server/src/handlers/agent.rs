@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::attaching::Attachments;
 use super::routing::SessionSelector;
-use super::terminal_input::Typed;
+use super::terminal_input::TerminalInput;
 use super::{answering, history, routing, session, shape, terminal_input};
 use crate::dispatch::Context;
 use crate::fault;
@@ -154,7 +154,7 @@ pub(crate) async fn status(context: &Context<'_>, params: AgentParams) -> Result
 
 pub(crate) async fn input(context: &Context<'_>, params: AgentInputParams) -> Result<StatusWord, Fault> {
     let record = agent(context, params.session_id.as_deref(), params.agent_type.as_deref()).await?;
-    let (typed, request) = (Typed::Input(&params.input), params.tool_use_id.as_deref());
+    let (typed, request) = (TerminalInput::Input(&params.input), params.tool_use_id.as_deref());
     terminal_input::type_into(context, &record, typed, request).await?;
     Ok(StatusWord { status: "sent".into(), agent_type: Some(record.runtime.id().into()) })
 }

@@ -22,7 +22,7 @@ use super::amending::{amend, only_for_new};
 use super::attaching::Attachments;
 use super::git::worktree;
 use super::routing::SessionSelector;
-use super::terminal_input::Typed;
+use super::terminal_input::TerminalInput;
 use super::{answering, routing, shape, terminal_input};
 use crate::dispatch::Context;
 use crate::fault;
@@ -308,8 +308,8 @@ pub(crate) async fn stop(context: &Context<'_>, params: SessionStopParams) -> Re
 pub(crate) async fn input(context: &Context<'_>, params: SessionInputParams) -> Result<SessionInputResult, Fault> {
     let record = routing::session(context, &params.session_id, params.agent_type.as_deref()).await?;
     let typed = match (&params.key, &params.input) {
-        (Some(key), _) => Typed::Key(key),
-        (None, Some(input)) => Typed::Input(input),
+        (Some(key), _) => TerminalInput::Key(key),
+        (None, Some(input)) => TerminalInput::Input(input),
         (None, None) => return Err(Fault::missing("input")),
     };
     let key = terminal_input::type_into(context, &record, typed, params.tool_use_id.as_deref()).await?;

@@ -50,7 +50,7 @@ enum Key {
 }
 
 /// What was typed.
-pub(super) enum Typed<'a> {
+pub(super) enum TerminalInput<'a> {
     /// A key by its name; another name is refused.
     Key(&'a str),
     /// A text; the name of a key means the key.
@@ -62,13 +62,13 @@ pub(super) enum Typed<'a> {
 pub(super) async fn type_into(
     context: &Context<'_>,
     record: &SessionRecord,
-    typed: Typed<'_>,
+    typed: TerminalInput<'_>,
     request: Option<&str>,
 ) -> Result<Option<String>, Fault> {
-    let (Typed::Key(text) | Typed::Input(text)) = typed;
+    let (TerminalInput::Key(text) | TerminalInput::Input(text)) = typed;
     let word = text.trim().to_lowercase();
     let key = KEYS.iter().find(|(name, _)| *name == word).map(|(_, key)| *key);
-    if let (Typed::Key(_), None) = (&typed, key) {
+    if let (TerminalInput::Key(_), None) = (&typed, key) {
         let names = KEYS.map(|(name, _)| name).join(", ");
         return Err(Fault::params(format_args!("key must be one of: {names}")).with("field", "key"));
     }

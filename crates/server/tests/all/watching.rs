@@ -21,8 +21,8 @@ async fn a_turn_is_told_from_its_beginning_to_its_end_with_whose_it_is() {
     scene.agent.finish().await;
     let events = client.until("stream_read_complete").await;
     for (name, params) in &events {
-        if ["session_watch_started", "session_joined"].contains(&name.as_str()) || params["session_id"] != scene.session
-        {
+        let is_kept = !["session_watch_started", "session_joined", "pty_spinner"].contains(&name.as_str());
+        if !is_kept || params["session_id"] != scene.session {
             continue;
         }
         assert_eq!(params["agent_type"], "fake", "{name}: {params}");
