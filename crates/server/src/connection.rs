@@ -356,6 +356,11 @@ impl Connection {
         }
     }
 
+    /// Forgets what of a session the client was shown, because it is shown all of it anew or was told that it is over.
+    pub(crate) fn forget_shown(&self, session: &str) {
+        self.state().shown.remove(session);
+    }
+
     /// What of a session the client was shown and not yet told to be over; `None` if it follows no events that show
     /// approvals.
     pub(crate) fn shown(&self, session: &str) -> Option<Vec<ShownRequest>> {

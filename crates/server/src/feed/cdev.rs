@@ -230,6 +230,7 @@ impl CdevFeed {
 
     /// Sends the pending approvals and questions of a session again.
     async fn remind(&self, session: &str, waiting: Vec<Arc<Pending>>) -> Result<(), ClientGone> {
+        self.connection.forget_shown(session);
         if waiting.is_empty() {
             return Ok(());
         }

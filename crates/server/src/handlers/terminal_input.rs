@@ -112,8 +112,12 @@ async fn target(
     }
     let mut waiting = context.host.sessions.log.pending(Some(session)).await.map_err(fault::log)?;
     // Whoever does not follow events in the form for screens is shown nothing by Roost.
-    if let Some(shown) = context.connection.and_then(|connection| connection.shown(session.as_str())) {
+    if let Some(connection) = context.connection
+        && let Some(shown) = connection.shown(session.as_str())
+    {
         if let (Some(gone), true) = (shown.first(), shown.iter().all(|shown| !is_open(&waiting, shown))) {
+            // With this answer it knows.
+            connection.forget_shown(session.as_str());
             return Err(answering::gone(&gone.id));
         }
         if shown.is_empty() && !waiting.is_empty() {

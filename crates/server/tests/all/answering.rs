@@ -462,3 +462,22 @@ async fn of_two_approvals_that_wait_an_answer_to_one_leaves_the_session_waiting(
         assert_eq!(client.event("pty_state").await["state"], pty, "{call}");
     }
 }
+
+#[tokio::test]
+async fn a_key_for_what_was_answered_meanwhile_is_refused_and_stops_nothing() {
+    let mut door = Door::open().await;
+    let mut first = door.client().await;
+    let mut scene = waiting(&mut door, &mut first).await;
+    // It looks elsewhere, where it is not told of the end.
+    let elsewhere = door.harness.home.path().join("elsewhere");
+    let add = json!({ "path": elsewhere, "create_if_missing": true });
+    let other = first.call("workspace/add", add).await.unwrap();
+    first.call("workspace/subscribe", json!({ "workspace_id": other["id"] })).await.unwrap();
+    let mut second = door.client().await;
+    second.call("permission/respond", json!({ "tool_use_id": "call", "decision": "allow" })).await.unwrap();
+    assert_eq!(scene.agent.told().await, Told::Approved("call".into()));
+    let escape = json!({ "session_id": scene.session, "key": "escape" });
+    let fault = first.call("session/input", escape).await.unwrap_err();
+    assert_eq!((&fault["code"], &fault["data"]["tool_use_id"]), (&json!(-32603), &json!("call")), "{fault}");
+    assert_eq!(scene.agent.told_so_far(), []);
+}
