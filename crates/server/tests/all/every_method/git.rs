@@ -319,13 +319,6 @@ fn beginning() -> Vec<Row> {
         refuses("git/init", target(), "GIT_ERROR"),
         gives("git/state", target(), json!({ "is_git_repo": true, "has_commits": false, "state": "git_initialized" })),
         gives("workspace/get", target(), json!({ "is_git_repo": true, "git_state": "git_init" })),
-        gives("workspace/add", json!({ "path": "$home/empty", "create_if_missing": true }), json!({}))
-            .saves("empty", "/id"),
-        gives(
-            "git/init",
-            json!({ "workspace_id": "$empty", "initial_commit": true }),
-            json!({ "success": true, "branch": "main", "commit_sha": "*", "files_committed": 0 }),
-        ),
     ]
 }
 
