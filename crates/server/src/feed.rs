@@ -44,6 +44,8 @@ pub(crate) struct Feed {
     is_default: bool,
     /// Whether agent events are called `claude_*` or `agent_*`.
     naming: Naming,
+    /// Whether approvals may be shown as a terminal's panel.
+    shows_panels: bool,
 }
 
 impl Feed {
@@ -108,6 +110,11 @@ impl Feeds {
     /// How agent events are named; `None` without a cdev feed.
     pub(crate) fn naming(&self) -> Option<Naming> {
         self.cdev.as_ref().map(|feed| feed.naming)
+    }
+
+    /// Whether the client may be shown approvals as a terminal's panel.
+    pub(crate) fn shows_panels(&self) -> bool {
+        self.cdev.as_ref().is_some_and(|feed| feed.shows_panels)
     }
 
     /// Whether a past session is tailed already.

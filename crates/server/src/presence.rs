@@ -115,10 +115,10 @@ impl Presence {
         }
     }
 
-    /// Sends a notification that is not in the log to those viewers of a session that follow events for screens.
-    pub(crate) fn notify_viewers(&self, session: &str, event: &str, params: &Value) {
+    /// Sends the panel of an approval, whose selection moved, to the viewers of its session that are shown panels.
+    pub(crate) fn notify_panel(&self, session: &str, event: &str, params: &Value) {
         for connection in self.all() {
-            if connection.views(session) && connection.feeds().commands().is_some() {
+            if connection.views(session) && connection.feeds().shows_panels() {
                 connection.notify(event, params.clone());
             }
         }

@@ -79,7 +79,15 @@ impl Selection {
     fn wants_panels(&self, host: &Host, session: &SessionId) -> bool {
         match self {
             Self::Usual { .. } => host.delivery.panels.is_interactive(session),
-            Self::Named(NotificationFilter { types, .. }) => types.is_empty() || types.contains("pty_permission"),
+            Self::Named(_) => self.names_panels(),
+        }
+    }
+
+    /// Whether the client did not exclude panels.
+    fn names_panels(&self) -> bool {
+        match self {
+            Self::Usual { .. } => true,
+            Self::Named(filter) => filter.types.is_empty() || filter.types.contains("pty_permission"),
         }
     }
 
@@ -149,6 +157,7 @@ impl Feed {
     ) -> Self {
         let (commands, received) = mpsc::channel(COMMANDS);
         let is_default = matches!(selection, Selection::Usual { .. });
+        let shows_panels = selection.names_panels();
         let background = host.delivery.background.handle().clone();
         let began = follower.cursor();
         let mut feed = CdevFeed { host, connection, selection, naming, from, began, live_after: began };
@@ -160,7 +169,7 @@ impl Feed {
             // Whether the client or the log is gone, nobody needs the feed any more.
             let _ = feed.follow(follower, received).await;
         }));
-        Self { task, commands: Some(commands), is_default, naming }
+        Self { task, commands: Some(commands), is_default, naming, shows_panels }
     }
 }
 

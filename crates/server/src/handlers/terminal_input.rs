@@ -156,12 +156,15 @@ async fn press(
         Key::Escape | Key::Other => return Ok(()),
     };
     panels.select(pending, moved);
+    if !panels.is_interactive(&pending.session_id) {
+        return Ok(());
+    }
     let notifications = &context.host.delivery.notifications;
     let constants = notifications.session_constants(&*context.host.sessions.log, &pending.session_id);
     let constants = constants.await.map_err(fault::log)?;
     for note in notify::pending(pending, &constants.context(), moved) {
         if notify::Notification::is_panel(note.event) == Some(true) {
-            context.host.presence.notify_viewers(pending.session_id.as_str(), note.event, &Value::Object(note.params));
+            context.host.presence.notify_panel(pending.session_id.as_str(), note.event, &Value::Object(note.params));
         }
     }
     Ok(())
