@@ -281,3 +281,18 @@ async def first_hour_of(host, agent, prompt):
     check(started["session_id"] == session, "another session was attached to")
     await again.call("session/messages", session_id=session, limit=50, order="desc", agent_type=agent)
     await again.close()
+
+
+async def pictures(host):
+    """A picture for a prompt over HTTP: sent, listed, counted and removed; and the daemon's state."""
+    device = await host.pair()
+    sent = await device.http("POST", "/api/images", picture=b"GIF89a and the rest of a small picture")
+    listed = await device.http("GET", "/api/images")
+    check([image["id"] for image in listed["images"]] == [sent["id"]], shown(listed))
+    stats = await device.http("GET", "/api/images/stats")
+    check(stats["image_count"] == 1 and stats["can_accept_upload"], shown(stats))
+    removed = await device.http("DELETE", "/api/images", f"?id={sent['id']}")
+    check(removed["id"] == sent["id"], shown(removed))
+    cleared = await device.http("DELETE", "/api/images/all")
+    check(cleared["deleted"] == 0, shown(cleared))
+    await device.http("GET", "/api/status")

@@ -310,6 +310,32 @@ ANSWERS = {
     ),
 }
 
+IMAGE = {
+    "id": str, "local_path": str, "mime_type": str, "size": int, "created_at": int, "expires_at": int,
+}
+# The answer of each route that the app calls.
+ROUTES = {
+    "POST /api/auth/exchange": {
+        "access_token": str, "access_token_expires_at": Time(), "refresh_token": str, "refresh_token_expires_at": Time(),
+    },
+    "POST /api/images": {
+        "success": bool, "id": str, "local_path": str, "mime_type": str, "size": int, "expires_at": int,
+    },
+    "GET /api/images": {
+        "images": [IMAGE], "count": int, "total_size_bytes": int, "max_images": int, "max_total_size_mb": int,
+    },
+    "GET /api/images/stats": {
+        "image_count": int, "total_size_bytes": int, "max_images": int, "max_total_size_mb": int,
+        "max_single_size_mb": int, "can_accept_upload": bool, "reason": opt(str),
+    },
+    "DELETE /api/images": {"success": bool, "id": str, "message": opt(str)},
+    "DELETE /api/images/all": {"success": bool, "deleted": int, "message": opt(str)},
+    "GET /api/status": optional(
+        session_id=str, agent_session_id=str, version=str, repo_path=str, repo_name=str, uptime_seconds=int,
+        claude_state=str, connected_clients=int, watcher_enabled=bool, git_enabled=bool, is_git_repo=bool,
+    ),
+}
+
 PTY_STATES = ("idle", "thinking", "permission", "question", "error")
 EVENT_BLOCK = {
     "type": str,

@@ -33,6 +33,7 @@ async def main():
         ("9  git and repository", repository.walk),
         ("10 reconnect", points.reconnecting),
         ("the app's first hour", points.first_hour),
+        ("pictures over HTTP", points.pictures),
         ("new user: the tour", new_user.tour),
         ("new user: a cut during a flood", lambda host: new_user.flood(host, AWAY)),
     ]
