@@ -331,8 +331,9 @@ fn selected(asked: &Value) -> Value {
 #[tokio::test]
 async fn arrows_move_a_selection_that_everybody_sees_and_enter_takes_it() {
     let mut door = Door::open().await;
-    let (mut first, mut second) = (door.client().await, door.client().await);
+    let mut first = door.client().await;
     let mut scene = waiting(&mut door, &mut first).await;
+    let mut second = door.client().await;
     second.call("session/watch", json!({ "session_id": scene.session })).await.unwrap();
     assert_eq!(selected(&second.event("pty_permission").await), json!(["allow_once"]));
     let presses = [
