@@ -7,6 +7,7 @@ import subprocess
 import urllib.request
 import uuid
 
+import swift
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
@@ -73,6 +74,7 @@ class Host:
         """A new device."""
         code = await asyncio.to_thread(self.scan)
         pair = await asyncio.to_thread(post, code["http"] + "/api/auth/exchange", {"pairing_token": code["token"]})
+        swift.decode(swift.ROUTES["POST /api/auth/exchange"], pair, "exchange")
         needs(pair, access_token=str, refresh_token=str, expires_in=int, token_type=str)
         return Device(code, pair)
 
@@ -98,6 +100,23 @@ class Device:
     def __init__(self, code, pair):
         self.code = code
         self.pair = pair
+
+    async def http(self, verb, path, query="", picture=None):
+        """Calls a route as the app does, with a picture as a form; the decoded answer."""
+        headers, body = {"Authorization": f"Bearer {self.pair['access_token']}"}, None
+        if picture is not None:
+            headers["Content-Type"] = "multipart/form-data; boundary=edge"
+            head = '--edge\r\nContent-Disposition: form-data; name="file"; filename="a.gif"\r\n\r\n'
+            body = head.encode() + picture + b"\r\n--edge--\r\n"
+        request = urllib.request.Request(self.code["http"] + path + query, body, headers, method=verb)
+
+        def send():
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                return json.load(answer)
+
+        answer = await asyncio.to_thread(send)
+        swift.decode(swift.ROUTES[f"{verb} {path}"], answer, f"{verb} {path}")
+        return answer
 
     async def connect(self):
         """A connection that has said hello."""
@@ -154,6 +173,7 @@ class App:
         else:
             self.answers.pop(message["id"]).set_result(message)
             return
+        swift.decode_event(name, params)
         async with self.news:
             self.events.append((name, params))
             self.news.notify_all()
@@ -184,6 +204,7 @@ class App:
         if "error" in message:
             raise Fault(message["error"])
         check(message.get("result") is not None, f"{method} answered null, which the app cannot decode")
+        swift.decode_answer(method, message["result"])
         return message["result"]
 
     async def event(self, name, **fields):

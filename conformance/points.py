@@ -66,7 +66,7 @@ def decoded(workspace):
     if "git" in workspace:
         needs(workspace["git"], initialized=bool, has_remotes=bool)
     for session in workspace["sessions"]:
-        needs(session, session_id=str, workspace_id=str, status=str)
+        needs(session, id=str, session_id=str, workspace_id=str, status=str)
 
 
 async def default_workspace(app):
@@ -212,8 +212,10 @@ async def stopping(host):
     await app.event("pty_state", state="thinking", session_id=session)
     stopped = await app.call("session/stop", session_id=session, agent_type=AGENT)
     check(stopped["success"] is True, shown(stopped))
-    await app.event("session_stopped", session_id=session)
     await app.event("pty_state", state="idle", session_id=session)
+    await app.event("session_stopped", session_id=session)
+    idle = [state for state in app.all("pty_state") if state["state"] == "idle" and state["session_id"] == session]
+    check(len(idle) == 2, f"a stop was told {len(idle) - 1} times")
     await app.close()
 
 
@@ -237,3 +239,60 @@ async def reconnecting(host):
     strange = [said for said in again.all("claude_message") if said["content"] and said["uuid"] not in known]
     check(not strange, f"a message has another uuid in the history: {shown(strange)}")
     await again.close()
+
+
+async def first_hour(host):
+    """What somebody does first with each agent: start, watch, allow in the panel, deny by keys, look again elsewhere."""
+    await first_hour_of(host, AGENT, "edit hour.txt")
+    for agent in host.agents:
+        await first_hour_of(host, agent, "SCRIPT:shell")
+    return f"with {', '.join([AGENT, *host.agents])}"
+
+
+async def first_hour_of(host, agent, prompt):
+    app = await host.app()
+    workspace = await default_workspace(app)
+    session = await send(app, prompt, workspace, agent)
+    asked = await app.event("pty_permission", session_id=session)
+    await app.call("permission/respond", tool_use_id=asked["tool_use_id"], decision="allow", scope="once")
+    await app.event("pty_permission_resolved", tool_use_id=asked["tool_use_id"], decision="allow")
+    await turn_end(app, session)
+    await app.call("session/send", session_id=session, prompt=prompt, permission_mode="interactive", agent_type=agent)
+    asked = await app.event("pty_permission", session_id=session)
+    keys = [option["key"] for option in asked["options"]]
+    for place in range(1, len(keys)):
+        await app.call("session/input", session_id=session, input="down", agent_type=agent)
+        moved = await app.event("pty_permission", session_id=session)
+        selected = [option["key"] for option in moved["options"] if option["selected"]]
+        check(selected == [keys[place]], f"{selected} is selected, not {keys[place]}")
+    await app.call("session/input", session_id=session, input="enter", agent_type=agent)
+    await app.event("pty_permission_resolved", tool_use_id=asked["tool_use_id"], decision="deny")
+    await turn_end(app, session)
+    both = [name for name, params in app.events if name == "claude_permission" and params["session_id"] == session]
+    check(not both, "an approval was told in two forms")
+    await app.call("session/state", session_id=session)
+    await app.call("session/active", workspace_id=workspace)
+    await app.call("workspace/get", workspace_id=workspace)
+    await app.call("workspace/status", workspace_id=workspace)
+    await app.close()
+    again = await app.device.connect()
+    await again.call("workspace/session/activate", workspace_id=workspace, session_id=session)
+    started = await again.call("session/start", workspace_id=workspace, session_id=session, agent_type=agent)
+    check(started["session_id"] == session, "another session was attached to")
+    await again.call("session/messages", session_id=session, limit=50, order="desc", agent_type=agent)
+    await again.close()
+
+
+async def pictures(host):
+    """A picture for a prompt over HTTP: sent, listed, counted and removed; and the daemon's state."""
+    device = await host.pair()
+    sent = await device.http("POST", "/api/images", picture=b"GIF89a and the rest of a small picture")
+    listed = await device.http("GET", "/api/images")
+    check([image["id"] for image in listed["images"]] == [sent["id"]], shown(listed))
+    stats = await device.http("GET", "/api/images/stats")
+    check(stats["image_count"] == 1 and stats["can_accept_upload"], shown(stats))
+    removed = await device.http("DELETE", "/api/images", f"?id={sent['id']}")
+    check(removed["id"] == sent["id"], shown(removed))
+    cleared = await device.http("DELETE", "/api/images/all")
+    check(cleared["deleted"] == 0, shown(cleared))
+    await device.http("GET", "/api/status")

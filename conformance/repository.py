@@ -59,6 +59,11 @@ async def walk(host):
     check(deleted["success"] is True and deleted.get("deleted_remote") is True, shown(deleted))
     check("topic" not in git(remote, "branch"), "the remote branch is still there")
 
+    for method in ("repository/index/status", "repository/files/tree", "repository/stats", "git/branches", "git/remote/list"):
+        await app.call(method, **about)
+    await app.call("workspace/files/list", directory="", limit=500, **about)
+    await app.call("workspace/file/get", path="notes.md", **about)
+    await app.call("git/diff", path="notes.md", **about)
     found = await app.call("repository/search", query="", file_types=["rs"], **about)
     names = [file["path"] for file in needs(found, results=list, total=int)["results"]]
     check(names == ["main.rs"], f"the search found {names}")

@@ -32,6 +32,8 @@ async def main():
         ("8  stop, keys", points.stopping),
         ("9  git and repository", repository.walk),
         ("10 reconnect", points.reconnecting),
+        ("the app's first hour", points.first_hour),
+        ("pictures over HTTP", points.pictures),
         ("new user: the tour", new_user.tour),
         ("new user: a cut during a flood", lambda host: new_user.flood(host, AWAY)),
     ]

@@ -127,15 +127,15 @@ export interface Methods {
   /** Lists a workspace's sessions, the latest first. */
   "workspace/session/history": { params: HistoryParams; result: HistoryResult };
   /** Reads the messages of a workspace's session. */
-  "workspace/session/messages": { params: MessagesParams; result: MessagesResult };
+  "workspace/session/messages": { params: WorkspaceMessagesParams; result: MessagesResult };
   /** Watches a workspace's session. */
-  "workspace/session/watch": { params: WatchParams; result: WatchResult };
+  "workspace/session/watch": { params: WorkspaceWatchParams; result: WatchResult };
   /** Watches a workspace's session no more. */
   "workspace/session/unwatch": { params: UnwatchParams; result: WatchResult };
   /** Makes a session the workspace's current one. */
   "workspace/session/activate": { params: WorkspaceSessionParams; result: ActivateResult };
   /** Takes a workspace's session off the lists. */
-  "workspace/session/delete": { params: DeleteParams; result: DeleteResult };
+  "workspace/session/delete": { params: WorkspaceSessionParams; result: DeleteResult };
   /** Says which session this client looks at. */
   "client/session/focus": { params: WorkspaceSessionParams; result: FocusResult };
   /** Lists the workspaces. */
@@ -174,7 +174,7 @@ export interface Methods {
   "file/list": { params: FileListParams; result: FileListResult };
   /** How a repository is, with every file that changed. */
   "git/status": { params: GitParams; result: GitStatusResult };
-  /** How a repository is, at a glance; also called `git/get_status`. */
+  /** How a repository is, with its remotes; also called `git/get_status`. */
   "git/state": { params: GitParams; result: GitStateResult };
   /** What changed in a file or in all of them, line by line. */
   "git/diff": { params: GitDiffParams; result: GitDiffResult };
@@ -209,7 +209,7 @@ export interface Methods {
   /** Lists what was put aside. */
   "git/stash/list": { params: GitParams; result: GitStashListResult };
   /** Brings back what was put aside, and keeps it. */
-  "git/stash/apply": { params: GitStashIndexParams; result: GitMergeResult };
+  "git/stash/apply": { params: GitStashApplyParams; result: GitMergeResult };
   /** Brings back what was put aside. */
   "git/stash/pop": { params: GitStashIndexParams; result: GitMergeResult };
   /** Forgets what was put aside. */
@@ -262,6 +262,8 @@ export interface Methods {
   "repository/grep/cancel": { params: GrepCancelParams; result: Success };
   /** Allows or denies a tool call that waits. */
   "permission/respond": { params: PermissionRespondParams; result: Success };
+  /** Asks, from a hook inside an agent, what to do about a tool call of the agent's own session. */
+  "permission/request": { params: PermissionRequestParams; result: PermissionRequestResult };
   /** What waits for an answer, the oldest first. */
   "permission/pending": { params: PendingParams; result: PendingResult };
   /** How much is remembered and how much waits. */
@@ -284,6 +286,10 @@ export interface Methods {
   "device/list": { params: NoParams; result: DeviceListResult };
   /** Forgets a device: its tokens end and its connections close. */
   "device/revoke": { params: DeviceRevokeParams; result: Success };
+  /** Lists the devices that wait for somebody to let them in. */
+  "device/pending": { params: NoParams; result: WaitingDevicesResult };
+  /** Lets a device in that waits, or turns it away. */
+  "device/approve": { params: DeviceApproveParams; result: Success };
   /** Makes what a new device needs to be paired. */
   "pair/create": { params: PairParams; result: PairResult };
   /** The daemon as the local door sees it. */
@@ -296,9 +302,9 @@ export interface Methods {
 export interface Events {
   /** Events as they are in the log; the only one of the format `normalized`. */
   batch: EventBatch;
-  /** A line of the agent's output. */
+  /** A line of the agent's output; for those who watch the session. */
   claude_log: ClaudeLog;
-  /** A line of the agent's output. */
+  /** A line of the agent's output; for those who watch the session. */
   agent_log: ClaudeLog;
   /** Something was said or done; for those who watch the session. */
   claude_message: ClaudeMessage;
@@ -312,9 +318,9 @@ export interface Events {
   claude_waiting: ClaudeWaiting;
   /** The agent asks a question. */
   agent_waiting: ClaudeWaiting;
-  /** A tool call waits for an answer, in the words of older clients. */
+  /** A tool call waits for an answer, in a session without a terminal's panel. */
   claude_permission: ClaudePermission;
-  /** A tool call waits for an answer, in the words of older clients. */
+  /** A tool call waits for an answer, in a session without a terminal's panel. */
   agent_permission: ClaudePermission;
   /** The session's model is known or another. */
   claude_session_info: ClaudeSessionInfo;
@@ -326,6 +332,10 @@ export interface Events {
   pty_permission_resolved: PtyPermissionResolved;
   /** What a terminal would show. */
   pty_state: PtyState;
+  /** What the agent is busy with; while it works. */
+  pty_spinner: PtySpinner;
+  /** A piece of a message while it is written; for those who watch the session and named this event. */
+  agent_message_delta: AgentMessageDelta;
   /** All of a turn has been sent. */
   stream_read_complete: StreamReadComplete;
   /** A session was made. */
@@ -446,12 +456,34 @@ export interface AgentCommandsResult {
 
 /** Parameters of `agent/input`. */
 export interface AgentInputParams {
-  /** Text, or the name of a key such as `enter` or `escape`. It answers what waits; otherwise text is a prompt and `escape` stops the task. */
+  /** Text, or the name of a key, as `input` of `session/input`. */
   input: string;
+  /** The approval or question that is meant; needed if several wait. */
+  tool_use_id?: string;
   /** The agent's session. Default: the running or latest one of the default workspace. */
   session_id?: string;
   /** Id of the runtime that the session must have; any if absent. */
   agent_type?: string;
+}
+
+/** A piece of a message while the agent writes it; for clients that watch the session and asked for this event by name. Not stored: the `claude_message` with the same `uuid` replaces all of its pieces. */
+export interface AgentMessageDelta {
+  /** The `uuid` of the message that the piece belongs to. */
+  uuid: string;
+  /** What it belongs to. */
+  type: DeltaKind;
+  /** The text to append. Pieces of 50 milliseconds come as one. */
+  delta: string;
+  /** Id of the session. */
+  session_id: string;
+  /** Id of its runtime. */
+  agent_type: string;
+  /** When it happened. */
+  timestamp: Timestamp;
+  /** Its workspace; absent if its folder belongs to none. */
+  workspace_id?: string;
+  /** The cursor after this event, to resume with `after`; absent for events that are not stored. */
+  cursor?: string;
 }
 
 /** Parameters that select an agent. Without a `session_id` it is the session of the default workspace that has a running task, else its latest one. */
@@ -486,13 +518,13 @@ export interface AgentRespondResult {
 
 /** Parameters of `agent/run`. */
 export interface AgentRunParams {
-  /** The prompt's text. */
+  /** The prompt's text, which must not be blank. */
   prompt: string;
   /** Whether to start a new session or continue `session_id`; `new` if absent. */
   mode?: RunMode;
   /** The session to continue; required with the mode `continue`, otherwise ignored. */
   session_id?: string;
-  /** How much the agent may do without asking; `ask` for a new session, unchanged for another if absent. */
+  /** How much the agent may do without asking; `ask` for a new session, unchanged for another if absent. With `interactive`, what needs an approval comes as `pty_permission`, otherwise as `claude_permission`. */
   permission_mode?: AnyMode;
   /** True is the same as the `permission_mode` `yolo`, and wins over it. */
   yolo_mode?: boolean;
@@ -626,6 +658,8 @@ export interface ApprovalResolvedPayload {
   edited_input?: unknown;
   /** The rule that was stored from this answer; absent if it applies once. */
   remembered?: RememberedRule;
+  /** What the session still waits for after this, an approval before a question; absent if for nothing, and in events of older versions (not in the seed). */
+  still_waits_for?: PendingKind;
 }
 
 /** How long an answer to an approval applies. */
@@ -711,6 +745,8 @@ export type AuthModel =
 export type Block =
   /** Text. Code is fenced with its language; images and artifacts are named in brackets. */
   | { type: "text"; text: string }
+  /** What the agent thought before it went on. */
+  | { type: "thinking"; text: string }
   /** A tool call of the agent, or a question to the user. */
   | { type: "tool_use"; id: string; name: string; input: Record<string, unknown> }
   /** The result of a tool call, or how a question ended. */
@@ -746,7 +782,7 @@ export type CancellationModel =
   /** The runtime does not say. */
   | "unknown";
 
-/** A line of output in Claude's `stream-json`, whichever agent it comes from. */
+/** A line of output in Claude's `stream-json`, whichever agent it comes from; for clients that watch the session. */
 export interface ClaudeLog {
   /** The line: JSON, or plain text for diagnostics. */
   line: string;
@@ -780,7 +816,7 @@ export interface ClaudeMessage {
   uuid: string;
   /** The model that wrote it; absent if unknown. */
   model?: string;
-  /** Why the turn ends with this message; absent if it goes on. */
+  /** Why the agent stopped writing: `tool_use` after a call, otherwise the turn ends with this message. Absent if the turn goes on. */
   stop_reason?: string;
   /** Id of the session. */
   session_id: string;
@@ -794,7 +830,7 @@ export interface ClaudeMessage {
   cursor?: string;
 }
 
-/** An approval is needed, for older clients; answer it with `permission/respond`. */
+/** An approval is needed, in a session that `agent/run` prompted without `interactive`; answer it with `permission/respond`. Sent instead of `pty_permission`, never beside it. */
 export interface ClaudePermission {
   /** Roost's id of the tool call. */
   tool_use_id: string;
@@ -808,6 +844,8 @@ export interface ClaudePermission {
   tool: string;
   /** The same as `tool_use_id`. */
   request_id: string;
+  /** The attempt at this call, to be sent back with the answer; a retry has a higher one. */
+  attempt: number;
   /** Id of the session. */
   session_id: string;
   /** Id of its runtime. */
@@ -983,6 +1021,13 @@ export interface DeleteResult {
   workspace_id?: string;
 }
 
+/** What a piece of a message belongs to. */
+export type DeltaKind =
+  /** The answer. */
+  | "text"
+  /** The thinking before it. */
+  | "thinking";
+
 /** A paired device. */
 export interface Device {
   /** Id of the device. */
@@ -1001,6 +1046,14 @@ export interface Device {
   expires_at: Timestamp;
   /** Number of its open connections. */
   connections: number;
+}
+
+/** Parameters of `device/approve`. */
+export interface DeviceApproveParams {
+  /** Id of the request, from `device/pending`. */
+  request_id: string;
+  /** True turns the device away instead; false if absent. */
+  reject?: boolean;
 }
 
 /** A paired device: `dev_` and 32 hex digits. */
@@ -1315,6 +1368,8 @@ export interface FileGetParams {
   max_size_kb?: number;
   /** First byte to read, from 0; 0 if absent. */
   offset?: number;
+  /** False refuses a file of which a part would be missing in the answer; true if absent. */
+  truncate?: boolean;
 }
 
 /** A file of a workspace. */
@@ -1936,7 +1991,7 @@ export interface GitParams {
 
 /** Parameters of `git/stage`, `git/unstage` and `git/discard`. */
 export interface GitPathsParams {
-  /** Paths of files and folders, relative to the workspace's folder and taken literally. `.` is everything; an empty path is refused. */
+  /** Paths of files and folders, relative to the workspace's folder and taken literally; at least one. `.` is everything; an empty path is refused. */
   paths: string[];
   /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
@@ -2076,7 +2131,17 @@ export interface GitStash {
   message: string;
 }
 
-/** Parameters of `git/stash/apply`, `git/stash/pop` and `git/stash/drop`. */
+/** Parameters of `git/stash/apply`. */
+export interface GitStashApplyParams {
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
+  workspace_id?: string;
+  /** Position of the stash; 0, the newest, if absent. */
+  index?: number;
+  /** Whether to forget the stash once it is applied, as `git/stash/pop` does; false if absent. */
+  pop?: boolean;
+}
+
+/** Parameters of `git/stash/pop` and `git/stash/drop`. */
 export interface GitStashIndexParams {
   /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
@@ -2112,7 +2177,7 @@ export interface GitStashResult {
   name: string;
 }
 
-/** The state of a repository in numbers. */
+/** The state of a repository in numbers, with the files that changed. */
 export interface GitStateResult {
   /** Whether the workspace's folder is a repository. */
   is_git_repo: boolean;
@@ -2136,6 +2201,16 @@ export interface GitStateResult {
   untracked_count: number;
   /** Whether files have merge conflicts. */
   has_conflicts: boolean;
+  /** Changes in the index, as in `git/status`. */
+  staged: GitFile[];
+  /** Changes that are not in the index. */
+  unstaged: GitFile[];
+  /** Files that git does not track. */
+  untracked: GitFile[];
+  /** Files with merge conflicts. */
+  conflicted: GitFile[];
+  /** Number of files left out because the answer would exceed 768 KiB; absent if none were. */
+  omitted?: number;
   /** The remotes; empty if there are none. */
   remotes: GitRemote[];
   /** Whether there is a remote. */
@@ -2362,7 +2437,9 @@ export interface Heartbeat {
 
 /** One session of a workspace. */
 export interface HistoryItem {
-  /** Id of the session. */
+  /** Id of the session, by the name under which it is read in a workspace's `sessions`. */
+  id: string;
+  /** The same as `id`. */
   session_id: string;
   /** Id of the workspace. */
   workspace_id: string;
@@ -2409,6 +2486,11 @@ export interface HistoryResult {
   /** Which runtimes could not be asked for their sessions, and why; absent if all could. */
   notices?: string[];
 }
+
+/** What a hook is told about a tool call. */
+export type HookDecision =
+  /** Neither yes nor no: the runtime asks for leave in its own way, which leads through Roost's policy and, where that says so, to a person. */
+  | "ask";
 
 /** Parameters of `repository/index/rebuild`. */
 export interface IndexRebuildParams {
@@ -2471,11 +2553,11 @@ export type IndexWord =
 
 /** Parameters of `initialize`. Each is understood in snake case and in camel case. */
 export interface InitializeParams {
-  /** The version that the client speaks: `1` or `1.x`. Others are refused; any if absent. */
+  /** The version that the client speaks. No version is refused: the answer says which one is spoken. */
   protocol_version?: string;
   /** Name and version of the client; ignored in this version. */
   client_info?: ClientInfo;
-  /** What the client can do; ignored in this version. */
+  /** What the client can do. `notifications` with `agent_message_delta` in it asks for that event; the rest is ignored. */
   capabilities?: unknown;
   /** Working directory of the client; ignored in this version. */
   root_path?: string;
@@ -2534,7 +2616,7 @@ export interface LanguageStats {
 
 /** One block of a `claude_log` line. Fields that do not belong to its type are absent. */
 export interface LineBlock {
-  /** `text`, `tool_use` or `tool_result`. */
+  /** `text`, `thinking`, `tool_use` or `tool_result`. */
   type: string;
   /** The text, or the text of a result. */
   text?: string;
@@ -2622,7 +2704,7 @@ export interface Message {
   session_id: SessionId;
   /** Who it comes from. */
   type: Speaker;
-  /** Unique id, the same in the history and in the `claude_message` event. */
+  /** Unique id, the same in the history, in the `claude_message` event and in its pieces, `agent_message_delta`. */
   uuid: string;
   /** When it was recorded. */
   timestamp: Timestamp;
@@ -2638,6 +2720,8 @@ export interface Message {
 export type MessageBlock =
   /** Text. Code is fenced with its language; images and artifacts are named in brackets. */
   | { type: "text"; text: string }
+  /** What the agent thought before it went on. */
+  | { type: "thinking"; text: string }
   /** A tool call of the agent, or a question to the user. */
   | { type: "tool_use"; tool_name: string; tool_id: string; tool_input: Record<string, unknown> }
   /** The result of a tool call, or how a question ended. */
@@ -2919,7 +3003,7 @@ export interface ParsedLine {
   stop_reason?: string;
   /** The model that wrote it; absent if unknown. */
   model?: string;
-  /** Whether it is reasoning; always false where present. */
+  /** Whether it is thinking; absent for `system` and `result`. */
   is_thinking?: boolean;
   /** Whether it summarizes a context that became too long; always false where present. */
   is_context_compaction?: boolean;
@@ -2947,6 +3031,13 @@ export type PendingAsk =
   | { approval: ApprovalRequestedPayload }
   /** A question from the agent; answer it with `session/respond`. */
   | { question: QuestionAskedPayload };
+
+/** Whether an approval or a question is open. */
+export type PendingKind =
+  /** A tool call waits to be allowed or denied. */
+  | "approval"
+  /** A question waits for its answer. */
+  | "question";
 
 /** Parameters of `permission/pending`. */
 export interface PendingParams {
@@ -3013,10 +3104,28 @@ export interface PermissionOption {
   key: string;
   /** The text to show. */
   label: string;
-  /** Whether to preselect it; true for `allow_once`. */
+  /** Whether it is selected; `allow_once` until somebody moves the selection with `session/input`. */
   selected: boolean;
   /** Which calls the answer would cover; only for `allow_session`. */
   description?: string;
+}
+
+/** Parameters of `permission/request`, which a hook inside an agent calls before a tool runs. */
+export interface PermissionRequestParams {
+  /** Id of the agent's own session. */
+  session_id: string;
+  /** The tool as the runtime names it. */
+  tool_name: string;
+  /** The runtime's id of the tool call. */
+  tool_use_id: string;
+}
+
+/** What the hook has to tell its runtime. */
+export interface PermissionRequestResult {
+  /** Always `ask`. */
+  decision: HookDecision;
+  /** Why, for people. */
+  message: string;
 }
 
 /** Parameters of `permission/respond`. */
@@ -3132,7 +3241,7 @@ export interface PromptImage {
   name?: string;
 }
 
-/** An approval is needed; answer it with `permission/respond`. */
+/** An approval is needed; answer it with `permission/respond`. Sent again when its selection moves. */
 export interface PtyPermission {
   /** Roost's id of the tool call. */
   tool_use_id: string;
@@ -3146,6 +3255,8 @@ export interface PtyPermission {
   preview: string;
   /** The answers to offer. `allow_session` is missing if the answer can only apply once. */
   options: PermissionOption[];
+  /** The attempt at this call, to be sent back with the answer; a retry has a higher one. */
+  attempt: number;
   /** Id of the session. */
   session_id: string;
   /** Id of its runtime. */
@@ -3184,14 +3295,34 @@ export interface PtyPermissionResolved {
   cursor?: string;
 }
 
+/** What the agent is busy with, for as long as it works. Not stored, and not sent while something waits. */
+export interface PtySpinner {
+  /** Symbol and message in one. */
+  text: string;
+  /** A symbol that clients know as a spinner. */
+  symbol: string;
+  /** What it does, such as `Working…` or `Bash…`. */
+  message: string;
+  /** Id of the session. */
+  session_id: string;
+  /** Id of its runtime. */
+  agent_type: string;
+  /** When it happened. */
+  timestamp: Timestamp;
+  /** Its workspace; absent if its folder belongs to none. */
+  workspace_id?: string;
+  /** The cursor after this event, to resume with `after`; absent for events that are not stored. */
+  cursor?: string;
+}
+
 /** What a terminal with the agent would show now. */
 export interface PtyState {
   /** The new state. */
   state: TerminalState;
   /** Whether a client can send something: an answer or a prompt. */
   waiting_for_input: boolean;
-  /** What kind of answer is expected, `permission` or `question`; absent if none is. */
-  prompt_type?: TerminalState;
+  /** Kind of the call that needs approval, as `type` of `pty_permission`; absent if the state is another, and after an answer while another approval waits. */
+  prompt_type?: string;
   /** Id of the session. */
   session_id: string;
   /** Id of its runtime. */
@@ -3264,6 +3395,8 @@ export interface QuestionResolvedPayload {
   answered_by?: Answerer;
   /** Why it was not answered; absent if it was, or if no reason was given. */
   reason?: string;
+  /** What the session still waits for after this, an approval before a question; absent if for nothing, and in events of older versions (not in the seed). */
+  still_waits_for?: PendingKind;
 }
 
 /** A prompt that waits for the running task to end. */
@@ -3499,7 +3632,7 @@ export interface RuntimeCapabilities {
   supportsArtifacts: boolean;
   /** Whether new sessions can be created. */
   supportsSessionCreate: boolean;
-  /** Whether the runtime itself can continue an ended session. */
+  /** Whether the runtime itself can continue an ended session; in the registry also if Roost can, see `resumeModel`. */
   supportsSessionResume: boolean;
   /** Whether it reports token usage (`usage.reported`). */
   supportsUsageReporting: boolean;
@@ -3537,7 +3670,7 @@ export interface RuntimeEntry {
   id: string;
   /** Name to show, such as `Claude Code`. */
   displayName: string;
-  /** Whether this host lets clients use it. */
+  /** Whether this host lets clients use it; for devices `disabled` also if it is not installed. */
   status: RuntimeStatus;
   /** Where a client lists its sessions. */
   sessionListSource: SessionListSource;
@@ -3545,11 +3678,11 @@ export interface RuntimeEntry {
   sessionMessagesSource: SessionSource;
   /** Where a client watches its sessions. */
   sessionWatchSource: SessionSource;
-  /** Whether a client must call `workspace/session/activate` before it resumes a session; always false in Roost. */
+  /** Whether a client should call `workspace/session/activate` before it resumes a session; true for `claude`, where cdev's clients do so. Roost itself does not need it. */
   requiresWorkspaceActivationOnResume: boolean;
-  /** Whether a new session's id is provisional until `session_id_resolved`; always false in Roost. */
+  /** Whether a client should wait for `session_id_resolved` after it made a session; true for `claude`, where cdev's clients do so. Roost's ids are permanent from the first moment. */
   requiresSessionResolutionOnNewSession: boolean;
-  /** Whether a session can go on after its process ended. */
+  /** Whether a session can go on after its process ended; the same as `supportsSessionResume` of its capabilities. */
   supportsResume: boolean;
   /** Whether it asks the user questions (`question.asked`). */
   supportsInteractiveQuestions: boolean;
@@ -3701,7 +3834,7 @@ export interface Said {
   content: Block[];
   /** The model that wrote it; only for messages of the agent, and only if it is known. */
   model?: string;
-  /** Why the turn ends with this message: `error` for a failed task; absent for all others. */
+  /** Why the agent stopped writing: `tool_use` for a tool call, `error` for a failed task; absent for all others. */
   stop_reason?: string;
 }
 
@@ -3987,14 +4120,16 @@ export interface SessionInfo {
   record: SessionRecord;
 }
 
-/** Parameters of `session/input`: `key`, or if that is absent, `input`. */
+/** Parameters of `session/input`: `key`, or if that is absent, `input`.  While an approval waits, `up` and `down` move the selection among its options and `enter` takes the selected one. A key never answers another approval than the one that this client was shown. */
 export interface SessionInputParams {
   /** Id of the session, from `session/start` or `session/list`. */
   session_id: string;
-  /** Text, or the name of a key. It answers what waits; otherwise text is a prompt. */
+  /** Text, or the name of a key. While something waits it answers: the number or key of an option, a word such as `yes`, or for a question its text. Otherwise text is a prompt. */
   input?: string;
-  /** Name of a key, such as `enter` (allow once) or `escape` (deny or stop). Keys without a meaning do nothing. */
+  /** Name of a key, such as `up`, `enter` or `escape` (deny, or stop if nothing waits). Keys that mean nothing here do nothing; an unknown one is refused. */
   key?: string;
+  /** The approval or question that is meant; needed if several wait. */
+  tool_use_id?: string;
   /** Id of the runtime that the session must have; any if absent. */
   agent_type?: string;
 }
@@ -4009,28 +4144,44 @@ export interface SessionInputResult {
   agent_type: string;
 }
 
-/** Another client has begun to watch the session. It has no `session_id`, because a phone would take it for another event. */
+/** Another client has begun to watch the session. Its own fields are also in `payload`, because a phone takes an object with a `session_id` beside them for another event. */
 export interface SessionJoined {
+  /** Id of the session. */
+  session_id: string;
   /** Id of the client that came. */
   joining_client_id: string;
   /** Ids of the others that watch it, at most 16. */
   other_viewers: string[];
   /** Number of clients that watch it. */
   viewer_count: number;
+  /** `joining_client_id`, `other_viewers` and `viewer_count` once more. */
+  payload: Record<string, unknown>;
   /** When it was sent. */
   timestamp: Timestamp;
+  /** The session's workspace; absent if its folder belongs to none. */
+  workspace_id?: string;
+  /** Id of the session's runtime; absent if only the runtime keeps the session. */
+  agent_type?: string;
 }
 
-/** Another client no longer watches the session. It has no `session_id`, because a phone would take it for another event. */
+/** Another client no longer watches the session. Its own fields are also in `payload`, as in `session_joined`. */
 export interface SessionLeft {
+  /** Id of the session. */
+  session_id: string;
   /** Id of the client that left. */
   leaving_client_id: string;
   /** Ids of those that still watch it, at most 16. */
   remaining_viewers: string[];
   /** Number of clients that still watch it. */
   viewer_count: number;
+  /** `leaving_client_id`, `remaining_viewers` and `viewer_count` once more. */
+  payload: Record<string, unknown>;
   /** When it was sent. */
   timestamp: Timestamp;
+  /** The session's workspace; absent if its folder belongs to none. */
+  workspace_id?: string;
+  /** Id of the session's runtime; absent if only the runtime keeps the session. */
+  agent_type?: string;
 }
 
 /** Parameters of `session/list`. */
@@ -4455,10 +4606,10 @@ export type StartMode =
 
 /** The state of the daemon and its default agent. It has every field that some client reads, hence the repetitions. */
 export interface StatusResult {
-  /** Id of this run of the daemon; changes with every start. */
+  /** The running or latest session of the default workspace; empty if there is none. */
   session_id: string;
-  /** The running or latest session of the default workspace; absent if there is none. */
-  agent_session_id?: string;
+  /** Id of this run of the daemon; changes with every start. */
+  agent_session_id: string;
   /** State of that session: `idle`, `running`, or `waiting` for an answer. */
   claude_state: string;
   /** The same as `claude_state`. */
@@ -4540,7 +4691,7 @@ export interface SubscribeParams {
   after?: string;
   /** Resume after the cursor that `events/ack` stored under this name, 1 to 100 characters. `after` wins; without a stored cursor only new events are sent. */
   name?: string;
-  /** Only events with these names; all if absent or empty. */
+  /** Only events with these names; all if absent or empty, except `agent_message_delta`, which must be named. */
   types?: string[];
   /** Only events of these sessions; all if absent or empty. */
   sessions?: string[];
@@ -5066,8 +5217,8 @@ export interface TreeResult {
   root: TreeNode;
   /** Number of nodes in the tree. */
   total_nodes: number;
-  /** Number of levels that the tree has. */
-  max_depth_reached: number;
+  /** Whether the tree is as deep as `depth` allows, so that there may be more below it. */
+  max_depth_reached: boolean;
   /** Whether nodes are missing because there are more than 2500 or they would exceed 768 KiB. */
   truncated: boolean;
 }
@@ -5117,6 +5268,30 @@ export interface UsageReportedPayload {
 /** The person or device behind a client. */
 export type UserId = string;
 
+/** A device that waits for somebody to let it in. */
+export interface WaitingDevice {
+  /** Id of its request, for `device/approve`. */
+  request_id: string;
+  /** The address that it connects from; empty if unknown. */
+  remote_addr: string;
+  /** What it calls itself in HTTP; empty if it says nothing. */
+  user_agent: string;
+  /** The name that it gave itself; absent if it gave none. */
+  name?: string;
+  /** When it first asked. */
+  created_at: Timestamp;
+  /** When its request lapses. */
+  expires_at: Timestamp;
+}
+
+/** The devices that wait; none unless `security.require_pairing_approval` is set. */
+export interface WaitingDevicesResult {
+  /** The devices, by id of their requests. */
+  pending: WaitingDevice[];
+  /** Number of devices. */
+  count: number;
+}
+
 /** One choice of a question. */
 export interface WaitingOption {
   /** The text to show, and to send back. */
@@ -5153,7 +5328,7 @@ export interface WatchResult {
   status: string;
   /** The same as a boolean. */
   watching: boolean;
-  /** The session's workspace; absent if its folder belongs to none or, after `unwatch`, if none was named. */
+  /** The session's workspace; absent if its folder belongs to none or, after `unwatch`, if none was watched. */
   workspace_id?: string;
   /** Id of the session; absent if none was watched. */
   session_id?: string;
@@ -5316,6 +5491,22 @@ export interface WorkspaceListResult {
   workspaces: Workspace[];
 }
 
+/** Parameters of `workspace/session/messages`. */
+export interface WorkspaceMessagesParams {
+  /** The workspace that the session must belong to. */
+  workspace_id: string;
+  /** Id of the session; the runtime's own id is understood, too. */
+  session_id: string;
+  /** Id of the runtime that the session must have; any if absent. */
+  agent_type?: string;
+  /** Most messages to return: 1 to 500, default 50. */
+  limit?: number;
+  /** Messages to skip, counted in `order`; 0 if absent. */
+  offset?: number;
+  /** The order in which to count and return; `asc` if absent. */
+  order?: Order;
+}
+
 /** Parameters that select a workspace. */
 export interface WorkspaceParams {
   /** Id of the workspace, from `workspace/list`. */
@@ -5408,6 +5599,18 @@ export interface WorkspaceUpdatedPayload {
   name?: string;
   /** Whether the daemon creates a session in it on start, if it has none. */
   auto_start?: boolean;
+}
+
+/** Parameters of `workspace/session/watch`. */
+export interface WorkspaceWatchParams {
+  /** The workspace that the session must belong to. */
+  workspace_id: string;
+  /** Id of the session; the runtime's own id is understood, too. */
+  session_id: string;
+  /** Id of the runtime that the session must have; any if absent. */
+  agent_type?: string;
+  /** A cursor: events after it are sent again first. If absent, only new events are sent. */
+  after?: string;
 }
 
 /** Parameters of `workspace/worktree/add`. */

@@ -99,7 +99,12 @@ impl Runtimes {
 
 fn entry(registered: &RegisteredRuntime) -> RuntimeEntry {
     let adapter = &registered.adapter;
-    let capabilities = adapter.capabilities();
+    let mut capabilities = adapter.capabilities();
+    // What counts for clients is whether a session can go on, by its runtime or by Roost: `resume_model` says by whom.
+    capabilities.supports_session_resume = capabilities.resume_model != ResumeModel::None;
+    // Roost's own ids are permanent from the first moment, but cdev's app waits for `session_id_resolved` of Claude's
+    // sessions and passes over the event where it is not told to wait.
+    let is_claude = adapter.name().id() == "claude";
     RuntimeEntry {
         id: adapter.name().id().into(),
         display_name: adapter.display_name().into(),
@@ -107,10 +112,9 @@ fn entry(registered: &RegisteredRuntime) -> RuntimeEntry {
         session_list_source: SessionListSource::WorkspaceHistory,
         session_messages_source: SessionSource::WorkspaceScoped,
         session_watch_source: SessionSource::WorkspaceScoped,
-        requires_workspace_activation_on_resume: false,
-        // Roost's own ids are permanent from the first moment, whatever the runtime calls the session.
-        requires_session_resolution_on_new_session: false,
-        supports_resume: capabilities.resume_model != ResumeModel::None,
+        requires_workspace_activation_on_resume: is_claude,
+        requires_session_resolution_on_new_session: is_claude,
+        supports_resume: capabilities.supports_session_resume,
         supports_interactive_questions: adapter.asks_questions(),
         supports_permissions: capabilities.permission_model != PermissionModel::Runtime,
         methods: RuntimeMethods::default(),

@@ -68,6 +68,17 @@ pub enum PendingAsk {
     Question(QuestionAskedPayload),
 }
 
+/// Whether an approval or a question is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum PendingKind {
+    /// A tool call waits to be allowed or denied.
+    Approval,
+    /// A question waits for its answer.
+    Question,
+}
+
 /// One open approval or question: a row of the table that `permission/pending` lists.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -38,7 +38,7 @@ pub enum Mode {
 
 /// The text is not the name of a permission mode in any vocabulary.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown permission mode \"{0}\"; use one of plan, ask, accept-edits, auto, yolo")]
+#[error("the permission mode must be one of: plan, ask, accept-edits, auto, yolo; \"{0}\" is none of them")]
 pub struct UnknownMode(pub String);
 
 impl Mode {

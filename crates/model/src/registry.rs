@@ -98,7 +98,7 @@ pub struct RuntimeEntry {
     pub id: String,
     /// Name to show, such as `Claude Code`.
     pub display_name: String,
-    /// Whether this host lets clients use it.
+    /// Whether this host lets clients use it; for devices `disabled` also if it is not installed.
     pub status: RuntimeStatus,
     /// Where a client lists its sessions.
     pub session_list_source: SessionListSource,
@@ -106,11 +106,13 @@ pub struct RuntimeEntry {
     pub session_messages_source: SessionSource,
     /// Where a client watches its sessions.
     pub session_watch_source: SessionSource,
-    /// Whether a client must call `workspace/session/activate` before it resumes a session; always false in Roost.
+    /// Whether a client should call `workspace/session/activate` before it resumes a session; true for `claude`, where
+    /// cdev's clients do so. Roost itself does not need it.
     pub requires_workspace_activation_on_resume: bool,
-    /// Whether a new session's id is provisional until `session_id_resolved`; always false in Roost.
+    /// Whether a client should wait for `session_id_resolved` after it made a session; true for `claude`, where cdev's
+    /// clients do so. Roost's ids are permanent from the first moment.
     pub requires_session_resolution_on_new_session: bool,
-    /// Whether a session can go on after its process ended.
+    /// Whether a session can go on after its process ended; the same as `supportsSessionResume` of its capabilities.
     pub supports_resume: bool,
     /// Whether it asks the user questions (`question.asked`).
     pub supports_interactive_questions: bool,

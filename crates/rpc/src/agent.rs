@@ -2,12 +2,17 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use roost_model::mode::AnyMode;
+use roost_model::mode::{Mode, UnknownMode};
 use roost_model::runtime::SlashCommand;
 use roost_model::secret::Secret;
 use serde::{Deserialize, Serialize};
 
 use super::attachment::PromptImage;
+
+/// The mode by which a client asks for a terminal's panel.
+const INTERACTIVE: &str = "interactive";
 
 words! {
     /// Whether a prompt starts a new session or continues one.
@@ -24,22 +29,23 @@ words! {
 params! {
     /// Parameters of `agent/run`.
     AgentRunParams {
-        /// The prompt's text.
+        /// The prompt's text, which must not be blank.
         prompt: String,
         ;
         /// Whether to start a new session or continue `session_id`; `new` if absent.
         mode: RunMode,
         /// The session to continue; required with the mode `continue`, otherwise ignored.
         session_id: String,
-        /// How much the agent may do without asking; `ask` for a new session, unchanged for another if absent.
-        permission_mode: AnyMode,
+        /// How much the agent may do without asking; `ask` for a new session, unchanged for another if absent. With
+        /// `interactive`, what needs an approval comes as `pty_permission`, otherwise as `claude_permission`.
+        permission_mode: RunPermission,
         /// True is the same as the `permission_mode` `yolo`, and wins over it.
         yolo_mode: bool,
         /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
         /// Id of the runtime for a new session, such as `claude`; the registry's default if absent. For the mode
         /// `continue` it must be the session's own.
-        #[serde(alias = "runtime")]
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
         agent_type: String,
         /// Extra environment variables for a new session's runtime. No answer and no event shows their values.
         env: BTreeMap<String, Secret>,
@@ -48,6 +54,41 @@ params! {
         /// Files that the prompt refers to, at most 50: paths below the session's folder, over the local
         /// socket any path.
         files: Vec<String>,
+    }
+}
+
+/// A permission mode in any spelling, and whether it was called `interactive`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RunPermission {
+    /// The mode that is meant.
+    pub mode: Mode,
+    /// Whether the client asks for a terminal's panel: it called the mode `interactive`.
+    pub interactive: bool,
+}
+
+impl TryFrom<String> for RunPermission {
+    type Error = UnknownMode;
+
+    fn try_from(text: String) -> Result<Self, UnknownMode> {
+        Ok(Self { mode: text.parse()?, interactive: text.eq_ignore_ascii_case(INTERACTIVE) })
+    }
+}
+
+impl From<RunPermission> for String {
+    fn from(permission: RunPermission) -> Self {
+        if permission.interactive { INTERACTIVE.into() } else { permission.mode.as_str().into() }
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for RunPermission {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        AnyMode::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        AnyMode::json_schema(generator)
     }
 }
 
@@ -76,7 +117,7 @@ params! {
         /// The agent's session; see above if absent.
         session_id: String,
         /// Id of the runtime that the session must have; any if absent.
-        #[serde(alias = "runtime")]
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
         agent_type: String,
     }
 }
@@ -106,7 +147,7 @@ params! {
         /// The session; needed only if the id is open in several sessions.
         session_id: String,
         /// Id of the runtime that the session must have; any if absent.
-        #[serde(alias = "runtime")]
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
         agent_type: String,
     }
 }
@@ -163,14 +204,15 @@ wire! {
 params! {
     /// Parameters of `agent/input`.
     AgentInputParams {
-        /// Text, or the name of a key such as `enter` or `escape`. It answers what waits; otherwise text is a prompt
-        /// and `escape` stops the task.
+        /// Text, or the name of a key, as `input` of `session/input`.
         input: String,
         ;
+        /// The approval or question that is meant; needed if several wait.
+        tool_use_id: String,
         /// The agent's session. Default: the running or latest one of the default workspace.
         session_id: String,
         /// Id of the runtime that the session must have; any if absent.
-        #[serde(alias = "runtime")]
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
         agent_type: String,
     }
 }

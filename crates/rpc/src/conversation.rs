@@ -29,6 +29,11 @@ pub enum ContentBlock {
         /// Never empty; cut if the message would exceed 128 KiB.
         text: String,
     },
+    /// What the agent thought before it went on.
+    Thinking {
+        /// The thinking as text; cut if the message would exceed 128 KiB.
+        text: String,
+    },
     /// A tool call of the agent, or a question to the user.
     ToolUse {
         /// Roost's id of the tool call or question, by which it is answered.
@@ -61,7 +66,7 @@ pub struct MessageBody {
     /// The model that wrote it; only for messages of the agent, and only if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Why the turn ends with this message: `error` for a failed task; absent for all others.
+    /// Why the agent stopped writing: `tool_use` for a tool call, `error` for a failed task; absent for all others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
 }
@@ -77,7 +82,7 @@ pub struct Message {
     /// Who it comes from.
     #[serde(rename = "type")]
     pub speaker: Speaker,
-    /// Unique id, the same in the history and in the `claude_message` event.
+    /// Unique id, the same in the history, in the `claude_message` event and in its pieces, `agent_message_delta`.
     pub uuid: String,
     /// When it was recorded.
     pub timestamp: Timestamp,

@@ -28,7 +28,7 @@ params! {
         /// Resume after the cursor that `events/ack` stored under this name, 1 to 100 characters. `after` wins; without
         /// a stored cursor only new events are sent.
         name: String,
-        /// Only events with these names; all if absent or empty.
+        /// Only events with these names; all if absent or empty, except `agent_message_delta`, which must be named.
         types: Vec<String>,
         /// Only events of these sessions; all if absent or empty.
         sessions: Vec<String>,

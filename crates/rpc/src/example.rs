@@ -42,7 +42,7 @@ fn params_and_result(method: Method) -> (Value, Value) {
         Method::StatusGet => (
             json!({}),
             json!({
-                "session_id": DAEMON, "agent_session_id": SESSION, "claude_state": "waiting", "agent_state": "waiting",
+                "session_id": SESSION, "agent_session_id": DAEMON, "claude_state": "waiting", "agent_state": "waiting",
                 "agent_type": "demo", "version": "0.1.0", "agent_version": "0.1.0", "connected_clients": 2,
                 "repo_path": FOLDER, "repo_name": "engine", "uptime_seconds": 3600, "watcher_enabled": true,
                 "git_enabled": true, "is_git_repo": true, "running_tasks": 1, "pending": 1,
@@ -299,6 +299,10 @@ fn params_and_result(method: Method) -> (Value, Value) {
             }),
             success(),
         ),
+        Method::PermissionRequest => (
+            json!({ "session_id": SESSION, "tool_name": "write", "tool_use_id": TOOL_CALL }),
+            json!({ "decision": "ask", "message": "the runtime asks for leave itself" }),
+        ),
         Method::PermissionPending => (json!({ "session_id": SESSION }), pending_result()),
         Method::PermissionStatsGet => {
             (json!({}), json!({ "active_sessions": 1, "total_patterns": 2, "pending_requests": 1 }))
@@ -336,6 +340,17 @@ fn params_and_result(method: Method) -> (Value, Value) {
 
         Method::DeviceList => (json!({}), json!({ "devices": [device()] })),
         Method::DeviceRevoke => (json!({ "device_id": DEVICE }), success()),
+        Method::DevicePending => (
+            json!({}),
+            json!({
+                "count": 1,
+                "pending": [{
+                    "request_id": REQUEST, "remote_addr": "192.0.2.7", "user_agent": "pocket/2.3.0",
+                    "name": "Ada's phone", "created_at": STARTED, "expires_at": EXPIRES,
+                }],
+            }),
+        ),
+        Method::DeviceApprove => (json!({ "request_id": REQUEST, "reject": false }), success()),
         Method::PairCreate => (
             json!({ "scope": "operate" }),
             json!({

@@ -15,6 +15,8 @@ params! {
         max_size_kb: u64,
         /// First byte to read, from 0; 0 if absent.
         offset: u64,
+        /// False refuses a file of which a part would be missing in the answer; true if absent.
+        truncate: bool,
     }
 }
 

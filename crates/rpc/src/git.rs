@@ -79,7 +79,7 @@ wire! {
 }
 
 wire! {
-    /// The state of a repository in numbers.
+    /// The state of a repository in numbers, with the files that changed.
     GitStateResult {
         /// Whether the workspace's folder is a repository.
         is_git_repo: bool,
@@ -104,6 +104,17 @@ wire! {
         untracked_count: u64,
         /// Whether files have merge conflicts.
         has_conflicts: bool,
+        /// Changes in the index, as in `git/status`.
+        staged: Vec<GitFile>,
+        /// Changes that are not in the index.
+        unstaged: Vec<GitFile>,
+        /// Files that git does not track.
+        untracked: Vec<GitFile>,
+        /// Files with merge conflicts.
+        conflicted: Vec<GitFile>,
+        /// Number of files left out because the answer would exceed 768 KiB; absent if none were.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        omitted: Option<u64>,
         /// The remotes; empty if there are none.
         remotes: Vec<GitRemote>,
         /// Whether there is a remote.
@@ -180,8 +191,8 @@ wire! {
 params! {
     /// Parameters of `git/stage`, `git/unstage` and `git/discard`.
     GitPathsParams {
-        /// Paths of files and folders, relative to the workspace's folder and taken literally. `.` is everything; an
-        /// empty path is refused.
+        /// Paths of files and folders, relative to the workspace's folder and taken literally; at least one. `.` is
+        /// everything; an empty path is refused.
         paths: Vec<String>,
         ;
         /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.

@@ -23,7 +23,7 @@ params! {
     SessionListParams {
         ;
         /// Only sessions of the runtime with this id; all if absent.
-        #[serde(alias = "runtime")]
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
         agent_type: String,
         /// Only sessions of this workspace; all if absent.
         workspace_id: String,
@@ -112,7 +112,7 @@ params! {
         /// The workspace that the session must belong to; any if absent.
         workspace_id: String,
         /// Id of the runtime that the session must have; any if absent.
-        #[serde(alias = "runtime")]
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
         agent_type: String,
         /// Most messages to return: 1 to 500, default 50.
         limit: u32,
@@ -120,6 +120,33 @@ params! {
         offset: u32,
         /// The order in which to count and return; `asc` if absent.
         order: Order,
+    }
+}
+
+params! {
+    /// Parameters of `workspace/session/messages`.
+    WorkspaceMessagesParams {
+        /// The workspace that the session must belong to.
+        workspace_id: String,
+        /// Id of the session; the runtime's own id is understood, too.
+        session_id: String,
+        ;
+        /// Id of the runtime that the session must have; any if absent.
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
+        agent_type: String,
+        /// Most messages to return: 1 to 500, default 50.
+        limit: u32,
+        /// Messages to skip, counted in `order`; 0 if absent.
+        offset: u32,
+        /// The order in which to count and return; `asc` if absent.
+        order: Order,
+    }
+}
+
+impl From<WorkspaceMessagesParams> for MessagesParams {
+    fn from(params: WorkspaceMessagesParams) -> Self {
+        let WorkspaceMessagesParams { workspace_id, session_id, agent_type, limit, offset, order } = params;
+        Self { workspace_id: Some(workspace_id), session_id, agent_type, limit, offset, order }
     }
 }
 
@@ -150,7 +177,7 @@ params! {
         session_id: String,
         ;
         /// Id of the runtime that the session must have; any if absent.
-        #[serde(alias = "runtime")]
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
         agent_type: String,
         /// Most elements to return: 1 to 100, default 50.
         limit: u32,
@@ -202,10 +229,33 @@ params! {
         /// The workspace that the session must belong to; any if absent.
         workspace_id: String,
         /// Id of the runtime that the session must have; any if absent.
-        #[serde(alias = "runtime")]
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
         agent_type: String,
         /// A cursor: events after it are sent again first. If absent, only new events are sent.
         after: String,
+    }
+}
+
+params! {
+    /// Parameters of `workspace/session/watch`.
+    WorkspaceWatchParams {
+        /// The workspace that the session must belong to.
+        workspace_id: String,
+        /// Id of the session; the runtime's own id is understood, too.
+        session_id: String,
+        ;
+        /// Id of the runtime that the session must have; any if absent.
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
+        agent_type: String,
+        /// A cursor: events after it are sent again first. If absent, only new events are sent.
+        after: String,
+    }
+}
+
+impl From<WorkspaceWatchParams> for WatchParams {
+    fn from(params: WorkspaceWatchParams) -> Self {
+        let WorkspaceWatchParams { workspace_id, session_id, agent_type, after } = params;
+        Self { workspace_id: Some(workspace_id), session_id, agent_type, after }
     }
 }
 
@@ -219,7 +269,7 @@ params! {
         /// Only a session of this workspace; any if absent.
         workspace_id: String,
         /// Only a session of this runtime; any if absent.
-        #[serde(alias = "runtime")]
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
         agent_type: String,
     }
 }
@@ -231,7 +281,7 @@ wire! {
         status: String,
         /// The same as a boolean.
         watching: bool,
-        /// The session's workspace; absent if its folder belongs to none or, after `unwatch`, if none was named.
+        /// The session's workspace; absent if its folder belongs to none or, after `unwatch`, if none was watched.
         #[serde(skip_serializing_if = "Option::is_none")]
         workspace_id: Option<String>,
         /// Id of the session; absent if none was watched.
@@ -255,7 +305,7 @@ params! {
         /// Only sessions of this workspace; any if absent.
         workspace_id: String,
         /// Only sessions of this runtime; any if absent.
-        #[serde(alias = "runtime")]
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
         agent_type: String,
     }
 }
@@ -287,7 +337,7 @@ params! {
         /// Sessions to skip; 0 if absent.
         offset: u32,
         /// Only sessions of the runtime with this id; all if absent.
-        #[serde(alias = "runtime")]
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
         agent_type: String,
     }
 }
@@ -295,7 +345,9 @@ params! {
 wire! {
     /// One session of a workspace.
     HistoryItem {
-        /// Id of the session.
+        /// Id of the session, by the name under which it is read in a workspace's `sessions`.
+        id: String,
+        /// The same as `id`.
         session_id: String,
         /// Id of the workspace.
         workspace_id: String,
@@ -344,7 +396,7 @@ params! {
         session_id: String,
         ;
         /// Id of the runtime that the session must have; any if absent.
-        #[serde(alias = "runtime")]
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
         agent_type: String,
     }
 }

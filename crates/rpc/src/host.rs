@@ -49,6 +49,46 @@ params! {
     }
 }
 
+wire! {
+    /// A device that waits for somebody to let it in.
+    WaitingDevice {
+        /// Id of its request, for `device/approve`.
+        request_id: String,
+        /// The address that it connects from; empty if unknown.
+        remote_addr: String,
+        /// What it calls itself in HTTP; empty if it says nothing.
+        user_agent: String,
+        /// The name that it gave itself; absent if it gave none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// When it first asked.
+        created_at: Timestamp,
+        /// When its request lapses.
+        expires_at: Timestamp,
+    }
+}
+
+wire! {
+    /// The devices that wait; none unless `security.require_pairing_approval` is set.
+    WaitingDevicesResult {
+        /// The devices, by id of their requests.
+        pending: Vec<WaitingDevice>,
+        /// Number of devices.
+        count: u64,
+    }
+}
+
+params! {
+    /// Parameters of `device/approve`.
+    DeviceApproveParams {
+        /// Id of the request, from `device/pending`.
+        request_id: String,
+        ;
+        /// True turns the device away instead; false if absent.
+        reject: bool,
+    }
+}
+
 params! {
     /// Parameters of `pair/create`.
     #[derive(Default)]

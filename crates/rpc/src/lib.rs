@@ -77,6 +77,12 @@ mod table;
 pub mod typescript;
 mod workspace;
 
+/// Reads an optional text; a blank one counts as absent, because clients send `""` for "the usual one".
+fn unless_blank<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text: Option<String> = serde::Deserialize::deserialize(deserializer)?;
+    Ok(text.filter(|text| !text.trim().is_empty()))
+}
+
 pub use agent::*;
 pub use attachment::*;
 pub use events::*;

@@ -16,13 +16,14 @@ params! {
     #[derive(Default)]
     InitializeParams {
         ;
-        /// The version that the client speaks: `1` or `1.x`. Others are refused; any if absent.
+        /// The version that the client speaks. No version is refused: the answer says which one is spoken.
         #[serde(alias = "protocolVersion")]
         protocol_version: String,
         /// Name and version of the client; ignored in this version.
         #[serde(alias = "clientInfo")]
         client_info: ClientInfo,
-        /// What the client can do; ignored in this version.
+        /// What the client can do. `notifications` with `agent_message_delta` in it asks for that event; the rest is
+        /// ignored.
         capabilities: Value,
         /// Working directory of the client; ignored in this version.
         #[serde(alias = "rootPath")]
@@ -118,11 +119,10 @@ wire! {
 wire! {
     /// The state of the daemon and its default agent. It has every field that some client reads, hence the repetitions.
     StatusResult {
-        /// Id of this run of the daemon; changes with every start.
+        /// The running or latest session of the default workspace; empty if there is none.
         session_id: String,
-        /// The running or latest session of the default workspace; absent if there is none.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        agent_session_id: Option<String>,
+        /// Id of this run of the daemon; changes with every start.
+        agent_session_id: String,
         /// State of that session: `idle`, `running`, or `waiting` for an answer.
         claude_state: String,
         /// The same as `claude_state`.

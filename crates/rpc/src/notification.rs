@@ -92,7 +92,7 @@ macro_rules! notification_table {
 notification_table! {
     /// Events as they are in the log; the only one of the format `normalized`.
     Batch = "batch" (EventBatch);
-    /// A line of the agent's output.
+    /// A line of the agent's output; for those who watch the session.
     ClaudeLog = "claude_log" (ClaudeLog);
     /// Something was said or done; for those who watch the session.
     ClaudeMessage = "claude_message" (ClaudeMessage);
@@ -100,7 +100,7 @@ notification_table! {
     ClaudeStatus = "claude_status" (ClaudeStatus);
     /// The agent asks a question.
     ClaudeWaiting = "claude_waiting" (ClaudeWaiting);
-    /// A tool call waits for an answer, in the words of older clients.
+    /// A tool call waits for an answer, in a session without a terminal's panel.
     ClaudePermission = "claude_permission" (ClaudePermission);
     /// The session's model is known or another.
     ClaudeSessionInfo = "claude_session_info" (ClaudeSessionInfo);
@@ -110,6 +110,10 @@ notification_table! {
     PtyPermissionResolved = "pty_permission_resolved" (PtyPermissionResolved);
     /// What a terminal would show.
     PtyState = "pty_state" (PtyState);
+    /// What the agent is busy with; while it works.
+    PtySpinner = "pty_spinner" (PtySpinner);
+    /// A piece of a message while it is written; for those who watch the session and named this event.
+    AgentMessageDelta = "agent_message_delta" (AgentMessageDelta);
     /// All of a turn has been sent.
     StreamReadComplete = "stream_read_complete" (StreamReadComplete);
     /// A session was made.

@@ -126,7 +126,7 @@ parameter_table! {
         GitCheckout.branch, GitCheckout.create;
     "git stages or brings back files: the repository's own filters run." =>
         Operate unless Never: GitStage.paths, GitUnstage.paths, GitDiscard.paths, GitStash.message,
-        GitStash.include_untracked, GitStashApply.index, GitStashPop.index, GitStashDrop.index;
+        GitStash.include_untracked, GitStashApply.index, GitStashApply.pop, GitStashPop.index, GitStashDrop.index;
     "git commits or merges: the repository's own hooks, filters, merge drivers and signing program run." =>
         Operate unless Never: GitCommit.message, GitCommit.push, GitInit.initial_branch, GitInit.initial_commit,
         GitInit.commit_message, GitMerge.branch, GitMerge.no_ff, GitMerge.message, WorktreeMerge.name,
@@ -143,6 +143,8 @@ parameter_table! {
         Operate unless Never: WorkspaceAdd.create_if_missing;
     "An agent's session is made with the daemon; it waits for a prompt." =>
         Operate unless Never: WorkspaceAdd.auto_start, WorkspaceUpdate.auto_start;
+    "A device is paired, with what its code was made for." =>
+        Operate unless Never: DeviceApprove.request_id, DeviceApprove.reject;
     "A new device gets so much, and never more than whoever makes its code." => Operate unless Never: PairCreate.scope;
 }
 
@@ -161,6 +163,7 @@ pub const HARMLESS: &[&str] = &[
     "search_id",
     "session_id",
     "sessions",
+    "tool_name",
     "tool_use_id",
     "workspace_id",
     "workspaces",
@@ -205,6 +208,7 @@ pub const HARMLESS: &[&str] = &[
     "source",
     "staged",
     "stream",
+    "truncate",
     "types",
     "until",
     "whole_words",

@@ -46,6 +46,38 @@ params! {
 }
 
 params! {
+    /// Parameters of `permission/request`, which a hook inside an agent calls before a tool runs.
+    PermissionRequestParams {
+        /// Id of the agent's own session.
+        session_id: String,
+        /// The tool as the runtime names it.
+        tool_name: String,
+        /// The runtime's id of the tool call.
+        tool_use_id: String,
+        ;
+    }
+}
+
+words! {
+    /// What a hook is told about a tool call.
+    HookDecision {
+        /// Neither yes nor no: the runtime asks for leave in its own way, which leads through Roost's policy and, where
+        /// that says so, to a person.
+        Ask,
+    }
+}
+
+wire! {
+    /// What the hook has to tell its runtime.
+    PermissionRequestResult {
+        /// Always `ask`.
+        decision: HookDecision,
+        /// Why, for people.
+        message: String,
+    }
+}
+
+params! {
     /// Parameters of `permission/pending`.
     #[derive(Default)]
     PendingParams {

@@ -267,8 +267,8 @@ wire! {
         root: TreeNode,
         /// Number of nodes in the tree.
         total_nodes: u64,
-        /// Number of levels that the tree has.
-        max_depth_reached: u32,
+        /// Whether the tree is as deep as `depth` allows, so that there may be more below it.
+        max_depth_reached: bool,
         /// Whether nodes are missing because there are more than 2500 or they would exceed 768 KiB.
         truncated: bool,
     }

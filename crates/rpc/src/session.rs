@@ -57,7 +57,7 @@ params! {
         yolo_mode: bool,
         /// Id of the runtime for a new session, such as `claude`; the registry's default if absent. An existing session
         /// must have it.
-        #[serde(alias = "runtime")]
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
         agent_type: String,
         /// Whether a new session gets a git worktree and branch of its own; false if absent. Needs `workspace_id`.
         worktree: bool,
@@ -92,7 +92,7 @@ params! {
         /// A folder outside the workspaces in which to look for the session; needs the scope `admin`.
         cwd: String,
         /// Id of the runtime that the session must have; any if absent.
-        #[serde(alias = "runtime")]
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
         agent_type: String,
         /// Title of the new session, at most 1 KiB; that of the other one if absent.
         title: String,
@@ -158,7 +158,7 @@ params! {
         yolo_mode: bool,
         /// Id of the runtime for a new session, such as `claude`; the registry's default if absent. An existing session
         /// must have it.
-        #[serde(alias = "runtime")]
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
         agent_type: String,
         /// Whether a person can be asked while the prompt runs; `present` if absent.
         approver: Presence,
@@ -220,7 +220,7 @@ params! {
         /// Why, for the record; `stopped by a client` if absent.
         reason: String,
         /// Id of the runtime that the session must have; any if absent.
-        #[serde(alias = "runtime")]
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
         agent_type: String,
     }
 }
@@ -242,16 +242,23 @@ wire! {
 
 params! {
     /// Parameters of `session/input`: `key`, or if that is absent, `input`.
+    ///
+    /// While an approval waits, `up` and `down` move the selection among its options and `enter` takes the selected one.
+    /// A key never answers another approval than the one that this client was shown.
     SessionInputParams {
         /// Id of the session, from `session/start` or `session/list`.
         session_id: String,
         ;
-        /// Text, or the name of a key. It answers what waits; otherwise text is a prompt.
+        /// Text, or the name of a key. While something waits it answers: the number or key of an option, a word such as
+        /// `yes`, or for a question its text. Otherwise text is a prompt.
         input: String,
-        /// Name of a key, such as `enter` (allow once) or `escape` (deny or stop). Keys without a meaning do nothing.
+        /// Name of a key, such as `up`, `enter` or `escape` (deny, or stop if nothing waits). Keys that mean nothing
+        /// here do nothing; an unknown one is refused.
         key: String,
+        /// The approval or question that is meant; needed if several wait.
+        tool_use_id: String,
         /// Id of the runtime that the session must have; any if absent.
-        #[serde(alias = "runtime")]
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
         agent_type: String,
     }
 }
@@ -294,7 +301,7 @@ params! {
         #[serde(alias = "tool_use_id", alias = "question_id", alias = "request_id")]
         id: String,
         /// Id of the runtime that the session must have; any if absent.
-        #[serde(alias = "runtime")]
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
         agent_type: String,
     }
 }
@@ -306,7 +313,7 @@ params! {
         session_id: String,
         ;
         /// Id of the runtime that the session must have; any if absent.
-        #[serde(alias = "runtime")]
+        #[serde(alias = "runtime", deserialize_with = "crate::unless_blank")]
         agent_type: String,
     }
 }

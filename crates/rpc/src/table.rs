@@ -77,6 +77,7 @@ fn alias(name: &str) -> Cow<'_, str> {
     let rest = |prefix: &str| name.strip_prefix(prefix);
     match (name, rest("workspace/git/"), rest("git/worktree/")) {
         ("git/get_status" | "workspace/git/get_status", ..) => "git/state".into(),
+        ("git/branch/set-upstream" | "workspace/git/branch/set-upstream", ..) => "git/upstream/set".into(),
         (_, Some(rest), _) => format!("git/{rest}").into(),
         (_, _, Some(rest)) => format!("workspace/worktree/{rest}").into(),
         _ => name.into(),
@@ -162,6 +163,7 @@ macro_rules! method_table {
                     | Self::SessionInfoGet
                     | Self::SessionMessages
                     | Self::SessionElements
+                    | Self::PermissionRequest
                     | Self::LogRead => AgentMay::LookAtItself,
                     _ => AgentMay::Nothing,
                 }
@@ -267,16 +269,16 @@ method_table! {
     /// Lists a workspace's sessions, the latest first.
     WorkspaceSessionHistory = "workspace/session/history" (HistoryParams) -> HistoryResult, Observe, Read, Free;
     /// Reads the messages of a workspace's session.
-    WorkspaceSessionMessages = "workspace/session/messages" (MessagesParams) -> MessagesResult, Observe, Read, Free;
+    WorkspaceSessionMessages = "workspace/session/messages" (WorkspaceMessagesParams) -> MessagesResult, Observe, Read, Free;
     /// Watches a workspace's session.
-    WorkspaceSessionWatch = "workspace/session/watch" (WatchParams) -> WatchResult, Observe, Read, Free;
+    WorkspaceSessionWatch = "workspace/session/watch" (WorkspaceWatchParams) -> WatchResult, Observe, Read, Free;
     /// Watches a workspace's session no more.
     WorkspaceSessionUnwatch = "workspace/session/unwatch" (UnwatchParams) -> WatchResult, Observe, Read, Free;
     /// Makes a session the workspace's current one.
     WorkspaceSessionActivate = "workspace/session/activate" (WorkspaceSessionParams) -> ActivateResult,
         Operate, Change, Session;
     /// Takes a workspace's session off the lists.
-    WorkspaceSessionDelete = "workspace/session/delete" (DeleteParams) -> DeleteResult, Operate, Change, Session;
+    WorkspaceSessionDelete = "workspace/session/delete" (WorkspaceSessionParams) -> DeleteResult, Operate, Change, Session;
     /// Says which session this client looks at.
     ClientSessionFocus = "client/session/focus" (WorkspaceSessionParams) -> FocusResult, Observe, Read, Free;
 
@@ -319,7 +321,7 @@ method_table! {
 
     /// How a repository is, with every file that changed.
     GitStatus = "git/status" (GitParams) -> GitStatusResult, Observe, Read, Free;
-    /// How a repository is, at a glance; also called `git/get_status`.
+    /// How a repository is, with its remotes; also called `git/get_status`.
     GitState = "git/state" (GitParams) -> GitStateResult, Observe, Read, Free;
     /// What changed in a file or in all of them, line by line.
     GitDiff = "git/diff" (GitDiffParams) -> GitDiffResult, Observe, Read, Free;
@@ -354,7 +356,7 @@ method_table! {
     /// Lists what was put aside.
     GitStashList = "git/stash/list" (GitParams) -> GitStashListResult, Observe, Read, Free;
     /// Brings back what was put aside, and keeps it.
-    GitStashApply = "git/stash/apply" (GitStashIndexParams) -> GitMergeResult, Operate, Change, Workspace;
+    GitStashApply = "git/stash/apply" (GitStashApplyParams) -> GitMergeResult, Operate, Change, Workspace;
     /// Brings back what was put aside.
     GitStashPop = "git/stash/pop" (GitStashIndexParams) -> GitMergeResult, Operate, Change, Workspace;
     /// Forgets what was put aside.
@@ -411,6 +413,9 @@ method_table! {
 
     /// Allows or denies a tool call that waits.
     PermissionRespond = "permission/respond" (PermissionRespondParams) -> Success, Operate, Change, Session;
+    /// Asks, from a hook inside an agent, what to do about a tool call of the agent's own session.
+    PermissionRequest = "permission/request" (PermissionRequestParams) -> PermissionRequestResult,
+        Observe, Read, Free;
     /// What waits for an answer, the oldest first.
     PermissionPending = "permission/pending" (PendingParams) -> PendingResult, Observe, Read, Free;
     /// How much is remembered and how much waits.
@@ -435,6 +440,10 @@ method_table! {
     DeviceList = "device/list" (NoParams) -> DeviceListResult, Admin, Read, Free;
     /// Forgets a device: its tokens end and its connections close.
     DeviceRevoke = "device/revoke" (DeviceRevokeParams) -> Success, Admin, Change, Free;
+    /// Lists the devices that wait for somebody to let them in.
+    DevicePending = "device/pending" (NoParams) -> WaitingDevicesResult, Admin, Read, Free;
+    /// Lets a device in that waits, or turns it away.
+    DeviceApprove = "device/approve" (DeviceApproveParams) -> Success, Admin, Change, Free;
     /// Makes what a new device needs to be paired.
     PairCreate = "pair/create" (PairParams) -> PairResult, Admin, Change, Free;
     /// The daemon as the local door sees it.
@@ -465,6 +474,7 @@ mod tests {
             ("workspace/git/status", Some(Method::GitStatus)),
             ("workspace/git/stash/pop", Some(Method::GitStashPop)),
             ("workspace/git/get_status", Some(Method::GitState)),
+            ("workspace/git/branch/set-upstream", Some(Method::GitUpstreamSet)),
             ("git/worktree/list", Some(Method::WorktreeList)),
             ("workspace/git/nothing", None),
         ];

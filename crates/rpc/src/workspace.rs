@@ -191,6 +191,7 @@ params! {
     /// Parameters of `workspace/update`. What is absent stays as it is.
     WorkspaceUpdateParams {
         /// Id of the workspace, from `workspace/list`.
+        #[serde(alias = "id")]
         workspace_id: String,
         ;
         /// New name to show, at most 200 characters.

@@ -19,12 +19,14 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedMutexGuard, OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
+use crate::approval_panels::ShownRequest;
 use crate::call_order::{CallQueues, QueueTurn};
 use crate::caller::Caller;
 use crate::dispatch::{Context, PreparedCall, ResolvedSession, dispatch};
 use crate::feed::Feeds;
 use crate::host::Host;
 use crate::live_workspaces::LiveFeed;
+use crate::notification_cache::ShownChange;
 use crate::response_frame::{bounded, encode_batch};
 use crate::searches::Searches;
 
@@ -35,6 +37,9 @@ const OUT: usize = 64;
 const OUT_BYTES: usize = 256 << 10;
 /// Calls of one client that run at once; the next one is read when one has ended.
 const CALLS: usize = 64;
+
+/// Approvals and questions of one session that a client is remembered to have been shown.
+const SHOWN: usize = 64;
 
 /// The close code of a connection whose client called `shutdown`.
 const NORMAL: u16 = 1000;
@@ -74,6 +79,8 @@ struct ClientState {
     watches: BTreeMap<String, Option<String>>,
     /// The workspace and the session that the client shows on its screen.
     focus: Option<(String, String)>,
+    /// The approvals and questions that the client was shown and not yet told to be over, by session, the oldest first.
+    shown: HashMap<String, Vec<ShownRequest>>,
     /// The workspaces that the client subscribed to; empty means all.
     workspaces: BTreeSet<String>,
     /// The client asked for the live events of every workspace, also of those added later.
@@ -106,7 +113,7 @@ impl Connection {
         host.presence.leave(self);
         // At the end of the daemon everyone goes, and nobody needs to hear of each.
         if !host.daemon.closing.is_cancelled() {
-            host.presence.notify_gone(self);
+            host.presence.notify_gone(host, self);
         }
         self.feeds().clear();
         self.live().clear();
@@ -227,10 +234,18 @@ impl Connection {
 
     /// Writes a frame; waits for room. False if the client is gone.
     pub(crate) async fn send(&self, text: Utf8Bytes) -> bool {
+        self.send_noting(text, || ()).await
+    }
+
+    /// Writes a frame; waits for room, and notes in the same moment that it was sent.
+    pub(crate) async fn send_noting(&self, text: Utf8Bytes, note: impl FnOnce()) -> bool {
         let send = async {
             let bytes = text.len().min(OUT_BYTES) as u32;
             let room = self.out_bytes.clone().acquire_many_owned(bytes).await.ok();
-            self.out.send(Outgoing::Text(text, room)).await.is_ok()
+            let Ok(place) = self.out.reserve().await else { return false };
+            note();
+            place.send(Outgoing::Text(text, room));
+            true
         };
         tokio::select! {
             sent = send => sent,
@@ -288,6 +303,11 @@ impl Connection {
         self.state().watches.iter().map(|(session, workspace)| (session.clone(), workspace.clone())).collect()
     }
 
+    /// The workspace of a watched session; `None` if it has none or is not watched.
+    pub(crate) fn watched_workspace(&self, session: &str) -> Option<String> {
+        self.state().watches.get(session).cloned().flatten()
+    }
+
     pub(crate) fn watch(&self, session: &str, workspace: Option<String>) {
         self.state().watches.insert(session.into(), workspace);
     }
@@ -317,6 +337,35 @@ impl Connection {
     pub(crate) fn views(&self, session: &str) -> bool {
         let state = self.state();
         state.watches.contains_key(session) || state.focus.as_ref().is_some_and(|(_, focused)| focused == session)
+    }
+
+    /// Notes what a client is told about an approval or question of a session.
+    pub(crate) fn note_shown(&self, session: &str, change: &ShownChange) {
+        let mut state = self.state();
+        let shown = state.shown.entry(session.to_owned()).or_default();
+        match change {
+            ShownChange::Shown(request) => {
+                shown.retain(|other| other.id != request.id);
+                shown.truncate(SHOWN - 1);
+                shown.push(request.clone());
+            }
+            ShownChange::Over(id) => shown.retain(|other| other.id != *id),
+        }
+        if shown.is_empty() {
+            state.shown.remove(session);
+        }
+    }
+
+    /// Forgets what of a session the client was shown, because it is shown all of it anew or was told that it is over.
+    pub(crate) fn forget_shown(&self, session: &str) {
+        self.state().shown.remove(session);
+    }
+
+    /// What of a session the client was shown and not yet told to be over; `None` if it follows no events that show
+    /// approvals.
+    pub(crate) fn shown(&self, session: &str) -> Option<Vec<ShownRequest>> {
+        self.feeds().commands()?;
+        Some(self.state().shown.get(session).cloned().unwrap_or_default())
     }
 
     /// The workspaces that it follows, after a change to them.

@@ -220,11 +220,11 @@ handlers! {
     SessionUnwatch => watching::unwatch,
     SessionDelete => history::delete,
     WorkspaceSessionHistory => history::workspace_history,
-    WorkspaceSessionMessages => history::messages,
-    WorkspaceSessionWatch => watching::watch,
+    WorkspaceSessionMessages => history::workspace_messages,
+    WorkspaceSessionWatch => watching::watch_in_workspace,
     WorkspaceSessionUnwatch => watching::unwatch,
     WorkspaceSessionActivate => workspace::activate,
-    WorkspaceSessionDelete => history::delete,
+    WorkspaceSessionDelete => history::delete_in_workspace,
     ClientSessionFocus => watching::focus,
     WorkspaceList => workspace::list,
     WorkspaceGet => workspace::get,
@@ -288,6 +288,7 @@ handlers! {
     RepositoryGrep => repository::grep::grep,
     RepositoryGrepCancel => repository::grep::cancel,
     PermissionRespond => permission::respond,
+    PermissionRequest => permission::request,
     PermissionPending => permission::pending,
     PermissionStatsGet => permission::stats,
     RuleList => permission::rules,
@@ -299,6 +300,8 @@ handlers! {
     ArtifactRead => events::artifact,
     DeviceList => daemon::devices,
     DeviceRevoke => daemon::revoke,
+    DevicePending => daemon::waiting,
+    DeviceApprove => daemon::approve,
     PairCreate => daemon::pair,
     DaemonStatusGet => daemon::status,
     DaemonStop => daemon::stop,
@@ -310,8 +313,18 @@ fn encode_failed(error: serde_json::Error) -> Fault {
 
 fn parse(method: Method, params: Option<&RawValue>) -> Parsed {
     let text = params.map_or("{}", RawValue::get);
+    // By position there is at most one parameter, the object.
+    let listed: Option<Vec<&RawValue>> = serde_json::from_str(text).ok();
+    let text = match listed.as_deref() {
+        None => text,
+        Some([]) => "{}",
+        Some([only]) => only.get(),
+        Some(_) => "",
+    };
     if !text.trim_start().starts_with('{') {
-        return Err(Fault::params("`params` must be an object with named parameters"));
+        return Err(Fault::params(
+            "`params` must be an object with named parameters, alone or as the only one of a list",
+        ));
     }
     read(method, text).map_err(|error| match error {
         ParamsError::Missing(field) => Fault::missing(field),
@@ -328,5 +341,6 @@ fn unknown_runtime(context: &Context<'_>, params: Option<&RawValue>) -> Option<F
         agent_type: String,
     }
     let named: RuntimeParam = serde_json::from_str(params?.get()).ok()?;
-    check_agent_type(context, Some(&named.agent_type)).err()
+    let named = Some(named.agent_type.as_str()).filter(|name| !name.trim().is_empty());
+    check_agent_type(context, named).err()
 }

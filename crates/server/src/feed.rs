@@ -1,6 +1,7 @@
 //! Feeds: each follows the log for one client. A feed is a position in the log, not a queue.
 
 mod cdev;
+mod deltas;
 mod normalized;
 mod resume_point;
 
@@ -13,6 +14,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::cdev::notify::Naming;
 
 pub(crate) use cdev::{NotificationFilter, Selection, is_named, truncated};
+pub(crate) use deltas::EVENT as DELTA_EVENT;
 pub(crate) use resume_point::ResumePoint;
 
 use roost_rpc::{EventFormat, Fault};
@@ -42,6 +44,8 @@ pub(crate) struct Feed {
     is_default: bool,
     /// Whether agent events are called `claude_*` or `agent_*`.
     naming: Naming,
+    /// Whether approvals may be shown as a terminal's panel.
+    shows_panels: bool,
 }
 
 impl Feed {
@@ -106,6 +110,11 @@ impl Feeds {
     /// How agent events are named; `None` without a cdev feed.
     pub(crate) fn naming(&self) -> Option<Naming> {
         self.cdev.as_ref().map(|feed| feed.naming)
+    }
+
+    /// Whether the client may be shown approvals as a terminal's panel.
+    pub(crate) fn shows_panels(&self) -> bool {
+        self.cdev.as_ref().is_some_and(|feed| feed.shows_panels)
     }
 
     /// Whether a past session is tailed already.

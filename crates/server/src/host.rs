@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::agents::RefusalThrottle;
+use crate::approval_panels::ApprovalPanels;
 use crate::auth::Auth;
 use crate::background_runtime::BackgroundRuntime;
 use crate::call_order::CallQueues;
@@ -29,6 +30,7 @@ use crate::presence::Presence;
 use crate::running_operations::RunningOperations;
 use crate::settings::Settings;
 use crate::tail::Tails;
+use crate::upload_parts::UploadParts;
 use crate::workspaces::Workspaces;
 
 /// What the composition root passes to the server.
@@ -50,6 +52,7 @@ pub(crate) struct Host {
     pub(crate) workspaces: Workspaces,
     pub(crate) repositories: Repositories,
     pub(crate) presence: Presence,
+    pub(crate) upload_parts: UploadParts,
     pub(crate) delivery: Delivery,
     pub(crate) auth: Arc<Auth>,
     pub(crate) throttles: Throttles,
@@ -82,9 +85,10 @@ pub(crate) struct Repositories {
     pub(crate) discoveries: Arc<Discoveries>,
 }
 
-/// What feeds need: the shared notification cache, and the runtime that they run on.
+/// What feeds need: the shared notification cache, how approvals are shown, and the runtime that they run on.
 pub(crate) struct Delivery {
     pub(crate) notifications: NotificationCache,
+    pub(crate) panels: ApprovalPanels,
     pub(crate) background: BackgroundRuntime,
 }
 
@@ -149,7 +153,12 @@ impl Host {
                 discoveries: Arc::default(),
             },
             presence: Presence::default(),
-            delivery: Delivery { notifications: NotificationCache::default(), background },
+            upload_parts: UploadParts::default(),
+            delivery: Delivery {
+                notifications: NotificationCache::default(),
+                panels: ApprovalPanels::default(),
+                background,
+            },
             daemon: Daemon {
                 version: parts.version,
                 instance: auth.endpoint.session.clone(),

@@ -15,6 +15,7 @@
 //!   together with a loopback peer.
 
 mod agents;
+mod approval_panels;
 pub mod auth;
 mod background_runtime;
 mod blocking;
@@ -55,6 +56,7 @@ mod settings;
 mod size;
 mod tail;
 mod tls;
+mod upload_parts;
 mod uploads;
 mod workspaces;
 mod ws;

@@ -1,21 +1,28 @@
 //! Caches the notifications of log events, so that each event is projected and encoded once for all followers.
 
+use std::mem;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
 use lru::LruCache;
 use parking_lot::Mutex;
-use roost_log::{Cursor, Entry, Log};
+use roost_log::{Cursor, Entry, Log, StreamId};
 use roost_model::ids::SessionId;
+use serde_json::Value;
 
+use crate::approval_panels::ShownRequest;
 use crate::cdev::notify::{self, Audience, Naming, Notification, SessionContext};
+use crate::cdev::prelude::Prelude;
 use crate::host::Host;
 use crate::inline_artifacts::inline_texts;
 use crate::workspaces::is_host;
 
 /// How many events are cached, for each naming.
 const EVENTS: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
+/// How many events before one are read for what it ends: more and more, until another such event is among them. Of a
+/// block of more pieces only the end is told.
+const LOOKBACK: [u64; 3] = [64, 512, 4096];
 /// How many sessions' constants are cached.
 const SESSIONS: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
@@ -39,6 +46,30 @@ pub(crate) struct EncodedNotification {
     pub(crate) event: &'static str,
     pub(crate) audience: Audience,
     pub(crate) text: Utf8Bytes,
+    /// What a client that gets it is shown from then on.
+    pub(crate) shown: Option<ShownChange>,
+}
+
+/// What a notification changes in what a client is shown to answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ShownChange {
+    Shown(ShownRequest),
+    /// The approval or question of this id waits no more.
+    Over(String),
+}
+
+impl ShownChange {
+    pub(crate) fn from_notification(note: &Notification) -> Option<Self> {
+        let id = note.params.get("tool_use_id").and_then(Value::as_str)?.to_owned();
+        match note.event {
+            "pty_permission" | "claude_permission" | "claude_waiting" => {
+                let attempt = note.params.get("attempt").and_then(Value::as_u64).unwrap_or(0);
+                Some(Self::Shown(ShownRequest { id, attempt: u32::try_from(attempt).unwrap_or(u32::MAX) }))
+            }
+            "pty_permission_resolved" => Some(Self::Over(id)),
+            _ => None,
+        }
+    }
 }
 
 /// One log event as cdev clients get it: its notifications, in the order in which they are sent.
@@ -48,16 +79,23 @@ pub(crate) struct ProjectedEvent {
     pub(crate) notifications: Vec<EncodedNotification>,
 }
 
-/// Two LRU caches: the notifications of events, and the constants of sessions. Entries never change, so nothing is
+/// LRU caches of the notifications of events and the constants of sessions. Their entries never change, so nothing is
 /// invalidated.
 pub(crate) struct NotificationCache {
     projected: Mutex<LruCache<(Cursor, Naming), Arc<ProjectedEvent>>>,
     constants: Mutex<LruCache<SessionId, Arc<SessionConstants>>>,
+    /// For each session the last projected event that ended blocks of output, before which nothing need be read again.
+    /// Locked while such an event is projected, so that of many followers one reads what came before it.
+    ends: Mutex<LruCache<SessionId, Arc<tokio::sync::Mutex<u64>>>>,
 }
 
 impl Default for NotificationCache {
     fn default() -> Self {
-        Self { projected: Mutex::new(LruCache::new(EVENTS)), constants: Mutex::new(LruCache::new(SESSIONS)) }
+        Self {
+            projected: Mutex::new(LruCache::new(EVENTS)),
+            constants: Mutex::new(LruCache::new(SESSIONS)),
+            ends: Mutex::new(LruCache::new(SESSIONS)),
+        }
     }
 }
 
@@ -81,13 +119,31 @@ impl NotificationCache {
         } else {
             self.session_constants(&*host.sessions.log, &session).await?
         };
-        let notifications = notify::project(&event, &constant.context());
-        let last = notifications.len().saturating_sub(1);
+        let ends = Prelude::ends_blocks(&event.body)
+            .then(|| self.ends.lock().get_or_insert(session.clone(), Arc::default).clone());
+        let mut end = match &ends {
+            Some(end) => Some(end.lock().await),
+            None => None,
+        };
+        if let (Some(_), Some(known)) = (&end, self.projected.lock().get(&key)) {
+            return Ok(known.clone());
+        }
+        let prelude = match &mut end {
+            Some(end) => {
+                let known = mem::replace(&mut **end, entry.seq());
+                read_prelude(&*host.sessions.log, entry, known).await?
+            }
+            None => Prelude::default(),
+        };
+        let notifications = notify::project(&prelude, &event, &constant.context());
+        let last = notifications.iter().rposition(|note| !Notification::is_ephemeral(note.event)).unwrap_or(0);
         let cursor = entry.cursor().to_string();
         let encode = |(k, note): (usize, &Notification)| {
             // Only after the last of an event's notifications is the event over.
             let cursor = if k == last { cursor.clone() } else { format!("{cursor}~{}", k + 1) };
+            let cursor = if Notification::is_ephemeral(note.event) { String::new() } else { cursor };
             EncodedNotification {
+                shown: ShownChange::from_notification(note),
                 event: note.event,
                 audience: note.audience,
                 text: notify::encode(note, &cursor, naming).into(),
@@ -100,6 +156,11 @@ impl NotificationCache {
         });
         self.projected.lock().put(key, projected.clone());
         Ok(projected)
+    }
+
+    /// The constants of this session, if they are cached.
+    pub(crate) fn known_constants(&self, session: &SessionId) -> Option<Arc<SessionConstants>> {
+        self.constants.lock().get(session).cloned()
     }
 
     /// The constants of this session; the default ones if the log does not know it, which are not cached.
@@ -120,4 +181,47 @@ impl NotificationCache {
         self.constants.lock().put(session.clone(), constant.clone());
         Ok(constant)
     }
+}
+
+/// What the pieces of output before an event add up to; `known` is an earlier event that ended all before it, or 0.
+async fn read_prelude(log: &dyn Log, entry: Entry<'_>, known: u64) -> roost_log::Result<Prelude> {
+    let seq = entry.seq();
+    let is_near = |known: u64| known > 0 && known < seq && LOOKBACK.iter().any(|most| seq - known <= *most);
+    if is_near(known) {
+        return Ok(read_between(log, entry.stream(), known, seq).await?.0);
+    }
+    let mut prelude = Prelude::default();
+    for most in LOOKBACK {
+        let after = seq.saturating_sub(most + 1);
+        let (found, is_whole) = read_between(log, entry.stream(), after, seq).await?;
+        prelude = found;
+        if is_whole || after == 0 {
+            break;
+        }
+    }
+    Ok(prelude)
+}
+
+/// What the pieces of output between two events add up to, and whether one of them ended all before it.
+async fn read_between(log: &dyn Log, stream: &StreamId, after: u64, seq: u64) -> roost_log::Result<(Prelude, bool)> {
+    let (mut prelude, mut is_whole, mut next) = (Prelude::default(), false, after);
+    while next + 1 < seq {
+        let page = match log.read(stream, next, (seq - next - 1) as usize).await {
+            Err(roost_log::Error::Truncated { resume_at, .. }) if resume_at < seq => {
+                next = resume_at - 1;
+                continue;
+            }
+            Err(roost_log::Error::Truncated { .. }) => break,
+            page => page?,
+        };
+        // A page may hold fewer events than asked for.
+        let Some(last) = page.batch.iter().last().map(|entry| entry.seq()) else { break };
+        for entry in &page.batch {
+            let event = entry.event()?;
+            is_whole |= Prelude::ends_blocks(&event.body);
+            prelude.push(event);
+        }
+        next = last;
+    }
+    Ok((prelude, is_whole))
 }

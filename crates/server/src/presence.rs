@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, MutexGuard};
-use roost_model::ids::ClientId;
+use roost_model::ids::{ClientId, SessionId};
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::connection::Connection;
+use crate::host::Host;
 
 /// How many viewers a notification names; their count is sent besides. Each arrival is sent to every viewer, so all
 /// names would be a gigabyte for a thousand viewers.
@@ -44,9 +45,9 @@ impl Presence {
     }
 
     /// Sends `session_left` to the other viewers of every session that this connection viewed.
-    pub(crate) fn notify_gone(&self, connection: &Connection) {
+    pub(crate) fn notify_gone(&self, host: &Host, connection: &Connection) {
         for session in connection.viewed() {
-            self.notify_left(connection, &session);
+            self.notify_left(host, connection, &session);
         }
     }
 
@@ -89,29 +90,37 @@ impl Presence {
     }
 
     /// Sends `session_joined` to the other viewers of a session.
-    pub(crate) fn notify_joined(&self, who: &Connection, session: &str) {
+    pub(crate) fn notify_joined(&self, host: &Host, who: &Connection, session: &str) {
         let viewers = self.viewers(session);
         for other in self.others(who, session) {
             let client = other.caller.client_id.as_str();
             let others: Vec<_> = viewers.iter().filter(|viewer| *viewer != client).take(NAMED).collect();
-            // Without the session's id: with it, one kind of client takes the event for another.
-            let params = json!({
+            let fields = json!({
                 "joining_client_id": who.caller.client_id, "other_viewers": others, "viewer_count": viewers.len(),
             });
-            other.notify("session_joined", params);
+            other.notify("session_joined", viewer_params(host, session, fields));
         }
     }
 
     /// Sends `session_left` to the remaining viewers of a session.
-    pub(crate) fn notify_left(&self, who: &Connection, session: &str) {
+    pub(crate) fn notify_left(&self, host: &Host, who: &Connection, session: &str) {
         let leaving = who.caller.client_id.as_str();
         let viewers: Vec<_> = self.viewers(session).into_iter().filter(|viewer| viewer != leaving).collect();
         let named = &viewers[..viewers.len().min(NAMED)];
         for other in self.others(who, session) {
-            let params = json!({
+            let fields = json!({
                 "leaving_client_id": leaving, "remaining_viewers": named, "viewer_count": viewers.len(),
             });
-            other.notify("session_left", params);
+            other.notify("session_left", viewer_params(host, session, fields));
+        }
+    }
+
+    /// Sends the panel of an approval, whose selection moved, to the viewers of its session that are shown panels.
+    pub(crate) fn notify_panel(&self, session: &str, event: &str, params: &Value) {
+        for connection in self.all() {
+            if connection.views(session) && connection.feeds().shows_panels() {
+                connection.notify(event, params.clone());
+            }
         }
     }
 
@@ -138,9 +147,10 @@ impl Presence {
         all
     }
 
-    /// Drops the live feeds of a workspace that was removed.
+    /// Ends the subscriptions to a workspace that was removed, with their live feeds.
     pub(crate) fn unfollow(&self, workspace: &str) {
         for connection in self.all() {
+            connection.workspaces(|all| _ = all.remove(workspace));
             connection.live().remove(workspace);
         }
     }
@@ -153,4 +163,19 @@ impl Presence {
         // The map is whole between any two statements, so a panic elsewhere cannot have left it broken.
         self.connections.lock()
     }
+}
+
+/// The parameters of an event about a session's viewers: its fields beside the session's, and again by themselves in
+/// `payload`, because one kind of client takes an object with a `session_id` in it for another event.
+fn viewer_params(host: &Host, session: &str, fields: Value) -> Value {
+    let mut params = fields.clone();
+    params["payload"] = fields;
+    params["session_id"] = session.into();
+    if let Some(constants) = host.delivery.notifications.known_constants(&SessionId::from(session)) {
+        params["agent_type"] = constants.agent_type.as_str().into();
+        if let Some(workspace) = &constants.workspace_id {
+            params["workspace_id"] = workspace.as_str().into();
+        }
+    }
+    params
 }

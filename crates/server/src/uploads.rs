@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::{DefaultBodyLimit, Multipart, Query, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -17,10 +18,12 @@ use roost_workspace::files::{Refusal, StoredUpload, Upload, UploadKind, Uploads}
 use roost_workspace::{RelPath, Root};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::sync::OwnedMutexGuard;
 use uuid::Uuid;
 
 use crate::guard::AdmittedRequest;
 use crate::host::Host;
+use crate::upload_parts::{PartRefusal, UploadOwner};
 
 /// Bytes that a form may have besides the file.
 const AROUND: u64 = 64 << 10;
@@ -68,6 +71,7 @@ pub(crate) async fn sweep(host: Arc<Host>) {
             _ = due.tick() => {}
             () = host.daemon.closing.cancelled() => return,
         }
+        host.upload_parts.sweep();
         for entry in host.workspaces.all().iter().cloned() {
             let limits = host.settings.limits.uploads;
             let swept = tokio::task::spawn_blocking(move || {
@@ -89,6 +93,16 @@ struct UploadQuery {
     workspace_id: Option<String>,
     id: Option<String>,
     path: Option<String>,
+    /// Whether the file comes in parts, of which this is the first.
+    #[serde(default)]
+    parts: bool,
+    /// The upload in parts that this is the next part of.
+    upload_id: Option<String>,
+    /// The position of the part in the file.
+    offset: Option<u64>,
+    /// Whether this is the last part.
+    #[serde(default)]
+    complete: bool,
 }
 
 /// A refused request, with the word by which the app recognises it.
@@ -111,13 +125,13 @@ async fn take(
     host.throttles.rates.count_upload(&admitted.caller)?;
     let place = UploadFolder::open(&host, route, &query).await?;
     let most = host.settings.limits.uploads.one;
-    let invalid = |error: axum::extract::multipart::MultipartError| match error.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => UploadError::from_refusal(route, &Refusal::TooLarge(most)),
-        _ => UploadError::new(StatusCode::BAD_REQUEST, "invalid_request", error.body_text()),
-    };
+    let invalid = |error| invalid_form(route, most, &error);
     while let Some(mut field) = form.next_field().await.map_err(invalid)? {
         if field.name() != Some("file") {
             continue;
+        }
+        if query.parts || query.upload_id.is_some() {
+            return take_part(&host, &place, &admitted, &query, field).await;
         }
         let id = Uuid::new_v4().simple().to_string();
         let name = field.file_name().unwrap_or_default().to_owned();
@@ -125,20 +139,87 @@ async fn take(
         while let Some(bytes) = field.chunk().await.map_err(invalid)? {
             upload = place.ask(move |_| upload.write(&bytes).map(|()| upload)).await?;
         }
-        let stored = place.ask(move |_| upload.finish()).await?;
-        let mut body = place.shaped(&stored);
-        body["success"] = json!(true);
-        return Ok(Json(body));
+        return place.finish(upload).await;
     }
     Err(UploadError::new(StatusCode::BAD_REQUEST, "missing_file", "the form has no field \"file\""))
 }
 
+/// Takes one part of a file. What of it came before the connection broke is kept, so that the client can go on there.
+async fn take_part(
+    host: &Arc<Host>,
+    place: &UploadFolder,
+    admitted: &AdmittedRequest,
+    query: &UploadQuery,
+    mut field: Field<'_>,
+) -> UploadResponse {
+    let (route, most) = (place.route, host.settings.limits.uploads.one);
+    let owner = place.owner(admitted);
+    let id = match &query.upload_id {
+        Some(id) => id.clone(),
+        None => {
+            let id = Uuid::new_v4().simple().to_string();
+            let (new, name) = (id.clone(), field.file_name().unwrap_or_default().to_owned());
+            let upload = place.ask(move |uploads| uploads.begin_in_parts(&new, &name, SystemTime::now())).await?;
+            host.upload_parts.open(&id, owner.clone(), upload)?;
+            id
+        }
+    };
+    let mut part = host.upload_parts.next(&id, &owner)?;
+    let written = part.as_ref().map_or(0, Upload::size);
+    if query.offset.unwrap_or(if query.parts { 0 } else { written }) != written {
+        let why = format!("the next byte of this upload is {written}");
+        return Err(UploadError::new(StatusCode::CONFLICT, "offset_mismatch", why));
+    }
+    let outcome = async {
+        (part, ()) = place.write(part, |upload| upload.look_for_room(SystemTime::now())).await?;
+        while let Some(bytes) = field.chunk().await.map_err(|error| invalid_form(route, most, &error))? {
+            (part, ()) = place.write(part, move |upload| upload.write(&bytes)).await?;
+        }
+        Ok::<UploadPart, UploadError>(part)
+    };
+    let mut part: UploadPart = match outcome.await {
+        Ok(part) => part,
+        Err(error) => {
+            // Whatever a limit or the disk refused cannot become complete; a form that broke off can.
+            if error.word != INVALID_FORM {
+                host.upload_parts.close(&id);
+            }
+            return Err(error);
+        }
+    };
+    let offset = part.as_ref().map_or(0, Upload::size);
+    if !query.complete {
+        return Ok(Json(json!({ "success": true, "id": id, "offset": offset, "complete": false })));
+    }
+    host.upload_parts.close(&id);
+    match part.take() {
+        Some(upload) => place.finish(upload).await,
+        None => Err(PartRefusal::Unknown.into()),
+    }
+}
+
+/// The word for a form that cannot be read, or that broke off.
+const INVALID_FORM: &str = "invalid_request";
+
+fn invalid_form(route: UploadRoute, most: u64, error: &MultipartError) -> UploadError {
+    match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => UploadError::from_refusal(route, &Refusal::TooLarge(most)),
+        _ => UploadError::new(StatusCode::BAD_REQUEST, INVALID_FORM, error.body_text()),
+    }
+}
+
 async fn list(
     State(host): State<Arc<Host>>,
+    Extension(admitted): Extension<AdmittedRequest>,
     Extension(route): Extension<UploadRoute>,
     Query(query): Query<UploadQuery>,
 ) -> UploadResponse {
     let place = UploadFolder::open(&host, route, &query).await?;
+    if let Some(id) = &query.upload_id {
+        let part = host.upload_parts.next(id, &place.owner(&admitted))?;
+        let offset = part.as_ref().map_or(0, Upload::size);
+        return Ok(Json(json!({ "id": id, "offset": offset, "complete": false })));
+    }
     if let Some(id) = query.id {
         let stored = place.ask(move |uploads| uploads.get(&id, SystemTime::now())).await?;
         return Ok(Json(place.shaped(&stored)));
@@ -198,8 +279,9 @@ async fn remove(
     let missing = || UploadError::new(StatusCode::BAD_REQUEST, "missing_id", "id is required");
     let id = query.id.clone().ok_or_else(missing)?;
     let place = UploadFolder::open(&host, route, &query).await?;
-    place.ask(move |uploads| uploads.remove(&id, SystemTime::now())).await?;
-    Ok(Json(json!({ "success": true, "message": format!("The {} is removed", route.one) })))
+    let removed = id.clone();
+    place.ask(move |uploads| uploads.remove(&removed, SystemTime::now())).await?;
+    Ok(Json(json!({ "success": true, "id": id, "message": format!("The {} is removed", route.one) })))
 }
 
 async fn clear(
@@ -221,9 +303,13 @@ fn may_change(admitted: &AdmittedRequest) -> Result<(), UploadError> {
     Err(UploadError::new(StatusCode::FORBIDDEN, "forbidden", "this device may only look"))
 }
 
+/// An upload in parts, held by the request that writes to it.
+type UploadPart = OwnedMutexGuard<Option<Upload>>;
+
 /// The uploads of one kind in one workspace.
 struct UploadFolder {
     route: UploadRoute,
+    workspace: String,
     folder: PathBuf,
     uploads: Uploads,
 }
@@ -236,12 +322,12 @@ impl UploadFolder {
             None => host.workspaces.default().ok_or_else(missing)?,
         };
         let limits = host.settings.limits.uploads;
-        let folder = PathBuf::from(&entry.path);
+        let (folder, workspace) = (PathBuf::from(&entry.path), entry.id.to_string());
         let uploads = blocking(route, move || {
             let root = Root::open(Path::new(&entry.path))?;
             Ok(Uploads::new(root, route.kind, limits))
         });
-        Ok(Self { route, folder, uploads: uploads.await? })
+        Ok(Self { route, workspace, folder, uploads: uploads.await? })
     }
 
     /// Runs work on the uploads that waits for the disk.
@@ -251,6 +337,32 @@ impl UploadFolder {
     ) -> Result<T, UploadError> {
         let uploads = self.uploads.clone();
         blocking(self.route, move || work(&uploads)).await
+    }
+
+    /// Runs work on an upload in parts that waits for the disk. The upload stays where it is if the request ends.
+    async fn write<T: Send + 'static>(
+        &self,
+        mut part: UploadPart,
+        work: impl FnOnce(&mut Upload) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<(UploadPart, T), UploadError> {
+        let work = move |_: &Uploads| match part.as_mut().map(work) {
+            Some(done) => done.map(|done| Some((part, done))),
+            None => Ok(None),
+        };
+        self.ask(work).await?.ok_or_else(|| PartRefusal::Unknown.into())
+    }
+
+    /// Completes an upload; the answer tells where it lies.
+    async fn finish(&self, upload: Upload) -> UploadResponse {
+        let stored = self.ask(move |_| upload.finish()).await?;
+        let mut body = self.shaped(&stored);
+        body["success"] = json!(true);
+        Ok(Json(body))
+    }
+
+    fn owner(&self, admitted: &AdmittedRequest) -> UploadOwner {
+        let account = admitted.caller.account().to_owned();
+        UploadOwner { account, route: self.route.path, workspace: self.workspace.clone() }
     }
 
     async fn all(&self) -> Result<Vec<StoredUpload>, UploadError> {
@@ -291,6 +403,25 @@ impl UploadError {
             Refusal::Workspace(_) => (StatusCode::INTERNAL_SERVER_ERROR, "storage_error".into()),
         };
         Self::new(status, word, refusal.to_string())
+    }
+}
+
+impl From<PartRefusal> for UploadError {
+    fn from(refusal: PartRefusal) -> Self {
+        match refusal {
+            PartRefusal::Unknown => {
+                let why = "no such upload is open; begin again with parts=true";
+                Self::new(StatusCode::NOT_FOUND, "upload_not_found", why)
+            }
+            PartRefusal::Busy => {
+                let why = "another part of this upload is coming; send one after the other";
+                Self::new(StatusCode::CONFLICT, "upload_busy", why)
+            }
+            PartRefusal::TooMany => {
+                let why = "too many uploads are open; complete one, or wait until they lapse";
+                Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_uploads", why)
+            }
+        }
     }
 }
 

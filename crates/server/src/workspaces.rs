@@ -153,12 +153,12 @@ impl Workspaces {
         for other in all.iter() {
             if other.path == path {
                 let why = format_args!("{path} is the workspace \"{}\" already", other.name);
-                return Err(Fault::new(FaultCode::InternalError, why).with("workspace_id", &other.id));
+                return Err(Fault::params(why).with("workspace_id", &other.id));
             }
             if Path::new(&path).starts_with(&other.path) || Path::new(&other.path).starts_with(&path) {
                 let why =
                     format_args!("{path} and the workspace \"{}\" ({}) lie in one another", other.name, other.path);
-                return Err(Fault::new(FaultCode::InternalError, why).with("workspace_id", &other.id));
+                return Err(Fault::params(why).with("workspace_id", &other.id));
             }
         }
         let name = unique(&all, name);

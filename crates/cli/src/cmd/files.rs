@@ -196,6 +196,7 @@ async fn cat(client: &Client, workspace_id: &str, path: String, json: bool) -> R
             workspace_id: Some(workspace_id.into()),
             max_size_kb: None,
             offset: Some(offset),
+            truncate: None,
         };
         let part = client.call::<method::FileGet>(params).await?;
         let bytes = bytes(&part)?;

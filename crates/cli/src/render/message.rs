@@ -15,6 +15,7 @@ pub(super) fn lines(style: Style, show: Show, Message { speaker, message, is_met
     let block = |block: &ContentBlock| match block {
         ContentBlock::Text { text } if *speaker == Speaker::User => format!("{}\n", prompt(style, text)),
         ContentBlock::Text { text } => format!("{}\n", visible(text.trim_end())),
+        ContentBlock::Thinking { text } => format!("{}\n", style.dim(visible(text.trim_end()))),
         ContentBlock::ToolUse { name, input, .. } => {
             let input = Value::Object(input.clone());
             let call = ToolCallView { name, kind: None, input: &input }.display();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use roost_model::approval::{Answerer, ApprovalEnd, ApprovalScope};
+use roost_model::approval::{Answerer, ApprovalEnd, ApprovalScope, PendingKind};
 use roost_model::event::EventBody;
 use roost_model::ids::{QuestionId, ToolCallId};
 use roost_model::pattern::{CallPattern, RememberedRule};
@@ -155,6 +155,7 @@ impl Ledger {
     /// Records the result of asking a person. Returns nothing if the call does not wait any more.
     pub fn answer(&mut self, id: &ToolCallId, verdict: Verdict) -> Vec<EventBody> {
         let mode = self.mode;
+        let still_waits_for = self.waits_for(|call| call != id, |_| true);
         let Some(call) = self.calls.get_mut(id).filter(|call| call.state == CallState::Pending) else {
             return Vec::new();
         };
@@ -165,10 +166,18 @@ impl Ledger {
         call.edited.clone_from(&edited_input);
         let denial = reason.clone().unwrap_or_else(|| "denied".into());
         let identity = call.identity.clone();
-        events.push(
-            ApprovalResolvedPayload { identity, decision, end, scope, reason, answered_by, edited_input, remembered }
-                .into(),
-        );
+        let resolved = ApprovalResolvedPayload {
+            identity,
+            decision,
+            end,
+            scope,
+            reason,
+            answered_by,
+            edited_input,
+            remembered,
+            still_waits_for,
+        };
+        events.push(resolved.into());
         match decision {
             PolicyDecision::Allow => {
                 events.push(ToolCallApprovedPayload { identity: call.identity.clone() }.into());
@@ -201,11 +210,25 @@ impl Ledger {
 
     /// Records the result of an open question; `None` if it is not open.
     pub fn resolve(&mut self, id: &QuestionId, resolution: Resolution) -> Option<EventBody> {
+        let still_waits_for = self.waits_for(|_| true, |question| question != id);
         let (question_id, resolved) = self.questions.iter_mut().find(|(known, resolved)| known == id && !resolved)?;
         *resolved = true;
         let question_id = question_id.clone();
         let Resolution { outcome, answers, answered_by, reason } = resolution;
-        Some(QuestionResolvedPayload { question_id, outcome, answers, answered_by, reason }.into())
+        Some(QuestionResolvedPayload { question_id, outcome, answers, answered_by, reason, still_waits_for }.into())
+    }
+
+    /// What the session waits for: an approval among these calls, else a question among these.
+    fn waits_for(
+        &self,
+        is_call: impl Fn(&ToolCallId) -> bool,
+        is_question: impl Fn(&QuestionId) -> bool,
+    ) -> Option<PendingKind> {
+        if self.open.values().any(|call| is_call(call) && self.is_pending(call)) {
+            return Some(PendingKind::Approval);
+        }
+        let is_open = self.questions.iter().any(|(question, resolved)| !resolved && is_question(question));
+        is_open.then_some(PendingKind::Question)
     }
 
     /// The request of a call that is not over yet.

@@ -195,6 +195,7 @@ async fn an_answer_is_removed_even_if_the_clock_was_set_back_since_it_was_given(
         answered_by: None,
         edited_input: None,
         remembered: Some(rule.clone()),
+        still_waits_for: None,
     };
     host.log.keep(Vec::new(), vec![NewEvent::for_host(tomorrow, given)]).await.unwrap();
     host.engine.remove_rule(&rule.id(), Answerer::default()).await.unwrap();

@@ -50,6 +50,7 @@ fn resolved(session: &str, call: &str, remembered: Option<RememberedRule>) -> Ne
         answered_by: None,
         edited_input: None,
         remembered,
+        still_waits_for: None,
     };
     event(session, resolved)
 }

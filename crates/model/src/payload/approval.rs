@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::approval::{Answerer, ApprovalEnd, ApprovalScope};
+use crate::approval::{Answerer, ApprovalEnd, ApprovalScope, PendingKind};
 use crate::content::ArtifactRef;
 use crate::json::present;
 use crate::pattern::{CallPattern, RememberedRule};
@@ -66,6 +66,10 @@ payload! {
         /// The rule that was stored from this answer; absent if it applies once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remembered: Option<RememberedRule>,
+        /// What the session still waits for after this, an approval before a question; absent if for nothing, and in
+        /// events of older versions (not in the seed).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        still_waits_for: Option<PendingKind>,
     }
 }
 

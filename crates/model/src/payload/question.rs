@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::approval::Answerer;
+use crate::approval::{Answerer, PendingKind};
 use crate::ids::{QuestionId, ToolCallId};
 
 /// The tool by which an agent asks the user. A call of it is shown as the question that it asks, which has events
@@ -87,5 +87,9 @@ payload! {
         /// Why it was not answered; absent if it was, or if no reason was given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// What the session still waits for after this, an approval before a question; absent if for nothing, and in
+        /// events of older versions (not in the seed).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        still_waits_for: Option<PendingKind>,
     }
 }

@@ -139,7 +139,7 @@ pub struct RuntimeCapabilities {
     pub supports_artifacts: bool,
     /// Whether new sessions can be created.
     pub supports_session_create: bool,
-    /// Whether the runtime itself can continue an ended session.
+    /// Whether the runtime itself can continue an ended session; in the registry also if Roost can, see `resumeModel`.
     pub supports_session_resume: bool,
     /// Whether it reports token usage (`usage.reported`).
     pub supports_usage_reporting: bool,

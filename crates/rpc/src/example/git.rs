@@ -26,8 +26,9 @@ pub(super) fn params_and_result(method: Method) -> (Value, Value) {
             json!({
                 "is_git_repo": true, "has_commits": true, "state": "diverged", "branch": "main",
                 "upstream": "origin/main", "ahead": 1, "behind": 0, "staged_count": 1, "unstaged_count": 0,
-                "untracked_count": 0, "has_conflicts": false, "remotes": [remote()], "has_remote": true,
-                "remote": "origin", "has_upstream": true, "repo_name": "engine", "repo_root": FOLDER,
+                "untracked_count": 0, "has_conflicts": false, "staged": [file("A")], "unstaged": [], "untracked": [],
+                "conflicted": [], "remotes": [remote()], "has_remote": true, "remote": "origin", "has_upstream": true,
+                "repo_name": "engine", "repo_root": FOLDER,
             }),
         ),
         Method::GitDiff => (
@@ -104,9 +105,8 @@ pub(super) fn params_and_result(method: Method) -> (Value, Value) {
                 "stashes": [{ "index": 0, "name": "stash@{0}", "branch": "main", "message": "later" }], "count": 1,
             }),
         ),
-        Method::GitStashApply | Method::GitStashPop | Method::GitStashDrop => {
-            (json!({ "workspace_id": WORKSPACE, "index": 0 }), merged())
-        }
+        Method::GitStashApply => (json!({ "workspace_id": WORKSPACE, "index": 0, "pop": true }), merged()),
+        Method::GitStashPop | Method::GitStashDrop => (json!({ "workspace_id": WORKSPACE, "index": 0 }), merged()),
         Method::GitMerge => (
             json!({ "branch": "notes", "workspace_id": WORKSPACE, "no_ff": true, "message": "Merge the notes" }),
             merged(),

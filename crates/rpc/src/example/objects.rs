@@ -11,6 +11,7 @@ pub(super) const DEVICE: &str = "019a8600-1b2c-7d3e-8f4a-5b6c7d8e9f0a";
 pub(super) const TASK: &str = "task_019a87207a4c7d1e8f2a3b4c5d6e7f80";
 pub(super) const TOOL_CALL: &str = "tc_019a87207b5d7e2f903b4c5d6e7f8091";
 pub(super) const QUESTION: &str = "q_019a87207c6e7f30a14c5d6e7f8091a2";
+pub(super) const REQUEST: &str = "pairreq_0a1b2c3d4e5f60718293a4b5";
 pub(super) const SEARCH: &str = "0b9f2f0c-6f0e-4c3a-9a55-d7f4a6f3c001";
 pub(super) const FOLDER: &str = "/home/ada/engine";
 pub(super) const PROMPT: &str = "Write down what we decided.";
@@ -113,8 +114,8 @@ pub(super) fn session_info() -> Value {
 /// The session as a `HistoryItem`.
 pub(super) fn history_item() -> Value {
     json!({
-        "session_id": SESSION, "workspace_id": WORKSPACE, "agent_type": "demo", "summary": PROMPT, "message_count": 2,
-        "last_updated": CHANGED, "project_path": FOLDER, "status": "running", "source": "managed", "started_at": STARTED,
+        "id": SESSION, "session_id": SESSION, "workspace_id": WORKSPACE, "agent_type": "demo", "summary": PROMPT,
+        "message_count": 2, "last_updated": CHANGED, "project_path": FOLDER, "status": "running", "source": "managed", "started_at": STARTED,
         "last_active": CHANGED, "viewers": [CLIENT],
     })
 }

@@ -26,7 +26,7 @@ pub(super) fn params_and_result(method: Method) -> (Value, Value) {
             json!({ "query": "notes", "workspace_id": WORKSPACE, "mode": "fuzzy", "limit": 50, "extensions": ["md"] }),
             json!({
                 "query": "notes", "mode": "fuzzy", "results": [file(Some(0.9))], "total": 1, "has_more": false,
-                "elapsed_ms": 0.4,
+                "elapsed_ms": 1,
             }),
         ),
         Method::RepositorySearchStart => {
@@ -57,7 +57,7 @@ pub(super) fn params_and_result(method: Method) -> (Value, Value) {
             let mut tree = node.clone();
             tree["root"] = node;
             tree["total_nodes"] = json!(2);
-            tree["max_depth_reached"] = json!(1);
+            tree["max_depth_reached"] = json!(false);
             tree["truncated"] = json!(false);
             (json!({ "workspace_id": WORKSPACE, "path": "", "depth": 3 }), tree)
         }
@@ -82,7 +82,7 @@ pub(super) fn params_and_result(method: Method) -> (Value, Value) {
                     }],
                     "match_count": 1, "truncated": false,
                 }],
-                "total_matches": 1, "matched_files": 1, "searched_files": 2, "truncated": false, "elapsed_ms": 1.2,
+                "total_matches": 1, "matched_files": 1, "searched_files": 2, "truncated": false, "elapsed_ms": 2,
             }),
         ),
         _ => (json!({ "grep_id": SEARCH }), success()),

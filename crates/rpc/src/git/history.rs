@@ -161,7 +161,21 @@ wire! {
 }
 
 params! {
-    /// Parameters of `git/stash/apply`, `git/stash/pop` and `git/stash/drop`.
+    /// Parameters of `git/stash/apply`.
+    #[derive(Default)]
+    GitStashApplyParams {
+        ;
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
+        workspace_id: String,
+        /// Position of the stash; 0, the newest, if absent.
+        index: u32,
+        /// Whether to forget the stash once it is applied, as `git/stash/pop` does; false if absent.
+        pop: bool,
+    }
+}
+
+params! {
+    /// Parameters of `git/stash/pop` and `git/stash/drop`.
     #[derive(Default)]
     GitStashIndexParams {
         ;

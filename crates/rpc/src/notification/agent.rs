@@ -18,7 +18,7 @@ words! {
 }
 
 session_event! {
-    /// A line of output in Claude's `stream-json`, whichever agent it comes from.
+    /// A line of output in Claude's `stream-json`, whichever agent it comes from; for clients that watch the session.
     ClaudeLog {
         /// The line: JSON, or plain text for diagnostics.
         line: String,
@@ -44,7 +44,7 @@ params! {
         stop_reason: String,
         /// The model that wrote it; absent if unknown.
         model: String,
-        /// Whether it is reasoning; always false where present.
+        /// Whether it is thinking; absent for `system` and `result`.
         is_thinking: bool,
         /// Whether it summarizes a context that became too long; always false where present.
         is_context_compaction: bool,
@@ -58,7 +58,7 @@ params! {
 params! {
     /// One block of a `claude_log` line. Fields that do not belong to its type are absent.
     LineBlock {
-        /// `text`, `tool_use` or `tool_result`.
+        /// `text`, `thinking`, `tool_use` or `tool_result`.
         r#type: String,
         ;
         /// The text, or the text of a result.
@@ -88,7 +88,8 @@ session_event! {
         ;
         /// The model that wrote it; absent if unknown.
         model: String,
-        /// Why the turn ends with this message; absent if it goes on.
+        /// Why the agent stopped writing: `tool_use` after a call, otherwise the turn ends with this message. Absent if
+        /// the turn goes on.
         stop_reason: String,
     }
 }
@@ -101,6 +102,11 @@ pub enum MessageBlock {
     /// Text. Code is fenced with its language; images and artifacts are named in brackets.
     Text {
         /// The text, cut if the message would exceed 128 KiB.
+        text: String,
+    },
+    /// What the agent thought before it went on.
+    Thinking {
+        /// The thinking as text, cut if the message would exceed 128 KiB.
         text: String,
     },
     /// A tool call of the agent, or a question to the user.
@@ -187,8 +193,46 @@ session_event! {
         /// Whether a client can send something: an answer or a prompt.
         waiting_for_input: bool,
         ;
-        /// What kind of answer is expected, `permission` or `question`; absent if none is.
-        prompt_type: TerminalState,
+        /// Kind of the call that needs approval, as `type` of `pty_permission`; absent if the state is another, and
+        /// after an answer while another approval waits.
+        prompt_type: String,
+    }
+}
+
+session_event! {
+    /// What the agent is busy with, for as long as it works. Not stored, and not sent while something waits.
+    PtySpinner {
+        /// Symbol and message in one.
+        text: String,
+        /// A symbol that clients know as a spinner.
+        symbol: String,
+        /// What it does, such as `Working…` or `Bash…`.
+        message: String,
+        ;
+    }
+}
+
+words! {
+    /// What a piece of a message belongs to.
+    DeltaKind {
+        /// The answer.
+        Text,
+        /// The thinking before it.
+        Thinking,
+    }
+}
+
+session_event! {
+    /// A piece of a message while the agent writes it; for clients that watch the session and asked for this event by
+    /// name. Not stored: the `claude_message` with the same `uuid` replaces all of its pieces.
+    AgentMessageDelta {
+        /// The `uuid` of the message that the piece belongs to.
+        uuid: String,
+        /// What it belongs to.
+        r#type: DeltaKind,
+        /// The text to append. Pieces of 50 milliseconds come as one.
+        delta: String,
+        ;
     }
 }
 

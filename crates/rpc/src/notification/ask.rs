@@ -39,7 +39,8 @@ session_event! {
 }
 
 session_event! {
-    /// An approval is needed, for older clients; answer it with `permission/respond`.
+    /// An approval is needed, in a session that `agent/run` prompted without `interactive`; answer it with
+    /// `permission/respond`. Sent instead of `pty_permission`, never beside it.
     ClaudePermission {
         /// Roost's id of the tool call.
         tool_use_id: String,
@@ -53,6 +54,8 @@ session_event! {
         tool: String,
         /// The same as `tool_use_id`.
         request_id: String,
+        /// The attempt at this call, to be sent back with the answer; a retry has a higher one.
+        attempt: u32,
         ;
     }
 }
@@ -64,7 +67,7 @@ params! {
         key: String,
         /// The text to show.
         label: String,
-        /// Whether to preselect it; true for `allow_once`.
+        /// Whether it is selected; `allow_once` until somebody moves the selection with `session/input`.
         selected: bool,
         ;
         /// Which calls the answer would cover; only for `allow_session`.
@@ -73,7 +76,7 @@ params! {
 }
 
 session_event! {
-    /// An approval is needed; answer it with `permission/respond`.
+    /// An approval is needed; answer it with `permission/respond`. Sent again when its selection moves.
     PtyPermission {
         /// Roost's id of the tool call.
         tool_use_id: String,
@@ -89,6 +92,8 @@ session_event! {
         preview: String,
         /// The answers to offer. `allow_session` is missing if the answer can only apply once.
         options: Vec<PermissionOption>,
+        /// The attempt at this call, to be sent back with the answer; a retry has a higher one.
+        attempt: u32,
         ;
     }
 }

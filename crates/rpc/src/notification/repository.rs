@@ -135,7 +135,7 @@ wire! {
         /// Whether there are more files than these.
         has_more: bool,
         /// Time it took in milliseconds.
-        elapsed_ms: f64,
+        elapsed_ms: u64,
         /// When it was sent.
         timestamp: Timestamp,
     }
@@ -169,7 +169,7 @@ params! {
         /// Whether it was cancelled before its end.
         cancelled: bool,
         /// Time it took in milliseconds.
-        elapsed_ms: f64,
+        elapsed_ms: u64,
         /// When it was sent.
         timestamp: Timestamp,
         ;

@@ -89,34 +89,49 @@ session_event! {
 }
 
 params! {
-    /// Another client has begun to watch the session. It has no `session_id`, because a phone would take it
-    /// for another event.
+    /// Another client has begun to watch the session. Its own fields are also in `payload`, because a phone takes an
+    /// object with a `session_id` beside them for another event.
     SessionJoined {
+        /// Id of the session.
+        session_id: String,
         /// Id of the client that came.
         joining_client_id: String,
         /// Ids of the others that watch it, at most 16.
         other_viewers: Vec<String>,
         /// Number of clients that watch it.
         viewer_count: u64,
+        /// `joining_client_id`, `other_viewers` and `viewer_count` once more.
+        payload: Map<String, Value>,
         /// When it was sent.
         timestamp: Timestamp,
         ;
+        /// The session's workspace; absent if its folder belongs to none.
+        workspace_id: String,
+        /// Id of the session's runtime; absent if only the runtime keeps the session.
+        agent_type: String,
     }
 }
 
 params! {
-    /// Another client no longer watches the session. It has no `session_id`, because a phone would take it
-    /// for another event.
+    /// Another client no longer watches the session. Its own fields are also in `payload`, as in `session_joined`.
     SessionLeft {
+        /// Id of the session.
+        session_id: String,
         /// Id of the client that left.
         leaving_client_id: String,
         /// Ids of those that still watch it, at most 16.
         remaining_viewers: Vec<String>,
         /// Number of clients that still watch it.
         viewer_count: u64,
+        /// `leaving_client_id`, `remaining_viewers` and `viewer_count` once more.
+        payload: Map<String, Value>,
         /// When it was sent.
         timestamp: Timestamp,
         ;
+        /// The session's workspace; absent if its folder belongs to none.
+        workspace_id: String,
+        /// Id of the session's runtime; absent if only the runtime keeps the session.
+        agent_type: String,
     }
 }
 

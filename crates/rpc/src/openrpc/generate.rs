@@ -122,10 +122,13 @@ fn may_answer(method: Method, code: FaultCode, takes: impl Fn(&str) -> bool) -> 
         | FaultCode::InternalError => false,
         FaultCode::RateLimited | FaultCode::ShuttingDown => true,
         FaultCode::Forbidden => {
-            method.scope() != Scope::Observe || method.parameters().any(|row| row.needs != Needs::Operate)
+            method.scope() != Scope::Observe
+                || method == Method::PermissionRequest
+                || method.parameters().any(|row| row.needs != Needs::Operate)
         }
         FaultCode::NotInitialized => method != Method::Initialize,
-        FaultCode::UnsupportedVersion => method == Method::Initialize,
+        // A version in the request's header is checked before any method is.
+        FaultCode::UnsupportedVersion => false,
         FaultCode::AgentAlreadyRunning => method == Method::AgentRun,
         FaultCode::AgentNotRunning => method.area() == "agent" && method.cost() == Cost::Change,
         FaultCode::AgentError => method.cost() == Cost::Change && takes("agent_type"),

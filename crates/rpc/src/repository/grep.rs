@@ -96,7 +96,7 @@ wire! {
         /// Whether there are more matches than `limit`, or than fit into 768 KiB.
         truncated: bool,
         /// Time it took in milliseconds; 0 if the matches come as events.
-        elapsed_ms: f64,
+        elapsed_ms: u64,
     }
 }
 

@@ -61,7 +61,7 @@ wire! {
         /// Whether there are more files after these.
         has_more: bool,
         /// Time it took in milliseconds.
-        elapsed_ms: f64,
+        elapsed_ms: u64,
     }
 }
 

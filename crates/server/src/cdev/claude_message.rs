@@ -7,18 +7,33 @@ use serde_json::{Value, json};
 use super::log_line;
 use super::message;
 use super::notify::{Audience, Notification, NotificationBuilder};
+use super::prelude::Prelude;
 
 /// The `claude_message` of an event, if the event has a message.
 pub(super) fn message(builder: &NotificationBuilder<'_>, event: &NormalizedEvent) -> Option<Notification> {
     message::from_event(event).map(|message| claude_message(builder, &message))
 }
 
-/// The `claude_message` of an event, and the `claude_log` line of the same message.
-pub(super) fn record(builder: &NotificationBuilder<'_>, event: &NormalizedEvent) -> Vec<Notification> {
-    match message::from_event(event) {
-        Some(message) => vec![claude_message(builder, &message), log_line::record(builder, &message)],
-        None => Vec::new(),
-    }
+/// The `claude_message` of an event, after those of the thinking that it ends, each with the `claude_log` line of the
+/// same message.
+pub(super) fn record(
+    builder: &NotificationBuilder<'_>,
+    prelude: &Prelude,
+    event: &NormalizedEvent,
+) -> Vec<Notification> {
+    let (thoughts, message) = message::after(prelude, event);
+    let messages = thoughts.iter().chain(&message);
+    messages.flat_map(|message| [claude_message(builder, message), log_line::record(builder, message)]).collect()
+}
+
+/// The messages of the thinking that an event ends which has no message of its own.
+pub(super) fn thoughts(
+    builder: &NotificationBuilder<'_>,
+    prelude: &Prelude,
+    event: &NormalizedEvent,
+) -> Vec<Notification> {
+    let thoughts = prelude.thoughts(event);
+    thoughts.iter().flat_map(|thought| [claude_message(builder, thought), log_line::record(builder, thought)]).collect()
 }
 
 /// The end of a turn: a message without content, because an event cannot know whether the one before was the last.
@@ -47,6 +62,7 @@ pub(super) fn claude_message(builder: &NotificationBuilder<'_>, message: &Messag
 fn block(block: &ContentBlock) -> Value {
     match block {
         ContentBlock::Text { text } => json!({ "type": "text", "text": text }),
+        ContentBlock::Thinking { text } => json!({ "type": "thinking", "text": text }),
         ContentBlock::ToolUse { id, name, input } => {
             json!({ "type": "tool_use", "tool_name": name, "tool_id": id, "tool_input": input })
         }

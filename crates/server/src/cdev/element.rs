@@ -150,7 +150,7 @@ impl Fold {
     fn push_text(&mut self, at: ElementPosition, Message { speaker, message, .. }: &Message) {
         let texts = message.content.iter().filter_map(|block| match block {
             ContentBlock::Text { text } => Some(text.as_str()),
-            ContentBlock::ToolUse { .. } | ContentBlock::ToolResult { .. } => None,
+            ContentBlock::Thinking { .. } | ContentBlock::ToolUse { .. } | ContentBlock::ToolResult { .. } => None,
         });
         let text = texts.collect::<Vec<_>>().join("\n");
         let content = match speaker {
@@ -165,6 +165,7 @@ impl Fold {
         let at = ElementPosition { seq: message.id, time: message.timestamp };
         match message.message.content.first() {
             Some(ContentBlock::Text { .. }) => self.push_text(at, message),
+            Some(ContentBlock::Thinking { text }) => self.append_thinking(at, &message.uuid.as_str().into(), text),
             Some(ContentBlock::ToolUse { id, name, input }) => {
                 let input = Value::Object(input.clone());
                 let call = ToolCallView { name, kind: None, input: &input };

@@ -10,14 +10,14 @@ use super::notify::{Audience, Notification, NotificationBuilder};
 /// A message as one `claude_log` line.
 pub(super) fn record(builder: &NotificationBuilder<'_>, message: &Message) -> Notification {
     let content = &message.message.content;
-    let calls = content.iter().any(|block| matches!(block, ContentBlock::ToolUse { .. }));
+    let is_thinking = content.iter().any(|block| matches!(block, ContentBlock::Thinking { .. }));
     let line = json!({
         "type": message.speaker, "message": message.message, "session_id": builder.session_id, "uuid": message.uuid,
     });
     let parsed = json!({
         "type": message.speaker, "session_id": builder.session_id,
-        "content": content.iter().map(block).collect::<Vec<_>>(), "stop_reason": calls.then_some("tool_use"),
-        "model": message.message.model, "is_thinking": false,
+        "content": content.iter().map(block).collect::<Vec<_>>(), "stop_reason": message.message.stop_reason,
+        "model": message.message.model, "is_thinking": is_thinking,
         "is_context_compaction": message.is_context_compaction,
     });
     claude_log(builder, line, parsed)
@@ -61,13 +61,13 @@ pub(super) fn notice(builder: &NotificationBuilder<'_>, notice: &RuntimeNoticePa
         NoticeSource::Stderr | NoticeSource::Engine => "stderr",
         NoticeSource::Protocol => return None,
     };
-    Some(builder.note("claude_log", Audience::Workspace, json!({ "line": notice.message, "stream": stream })))
+    Some(builder.note("claude_log", Audience::Watchers, json!({ "line": notice.message, "stream": stream })))
 }
 
 fn claude_log(builder: &NotificationBuilder<'_>, line: Value, parsed: Value) -> Notification {
     let (line, parsed) = (without_null(line), without_null(parsed));
     let fields = json!({ "line": json_text(&line), "stream": "stdout", "parsed": parsed });
-    builder.note("claude_log", Audience::Workspace, fields)
+    builder.note("claude_log", Audience::Watchers, fields)
 }
 
 fn without_null(fields: Value) -> Map<String, Value> {
@@ -79,6 +79,7 @@ fn without_null(fields: Value) -> Map<String, Value> {
 fn block(block: &ContentBlock) -> Value {
     match block {
         ContentBlock::Text { text } => json!({ "type": "text", "text": text }),
+        ContentBlock::Thinking { text } => json!({ "type": "thinking", "text": text }),
         ContentBlock::ToolUse { id, name, input } => {
             json!({ "type": "tool_use", "tool_name": name, "tool_id": id, "tool_input": json_text(input) })
         }

@@ -9,6 +9,7 @@ use roost_rpc::conversation::{ContentBlock, Message, MessageBody, Speaker};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use super::prelude::Prelude;
 use super::question;
 use super::truncate::ByteBudget;
 
@@ -24,13 +25,15 @@ pub(super) fn speaker(role: TranscriptRole) -> Speaker {
     }
 }
 
-/// The message of this event; `None` for events without content.
+/// The message of this event; `None` for events without content. It is without [`Prelude`], so an answer that came in
+/// pieces has another UUID than they have.
 pub fn from_event(event: &NormalizedEvent) -> Option<Message> {
     let (role, mut content) = content_from_body(&event.body)?;
     let mut budget = ByteBudget::new(CONTENT);
     content.iter_mut().for_each(|block| truncate(block, &mut budget));
     let agent = role == Speaker::Assistant;
     let failed = matches!(event.body, EventBody::TaskFailed(_));
+    let calls = agent && content.iter().any(|block| matches!(block, ContentBlock::ToolUse { .. }));
     Some(Message {
         id: event.seq,
         session_id: event.trace.session_id.clone(),
@@ -41,16 +44,34 @@ pub fn from_event(event: &NormalizedEvent) -> Option<Message> {
             role,
             content,
             model: event.runtime.model.as_deref().filter(|_| agent && !failed).map(Into::into),
-            stop_reason: failed.then(|| "error".into()),
+            stop_reason: if failed { Some("error".into()) } else { calls.then(|| "tool_use".into()) },
         },
         is_context_compaction: false,
         is_meta: false,
     })
 }
 
+/// The message of this event after those of the thinking that it ends.
+pub fn after(prelude: &Prelude, event: &NormalizedEvent) -> (Vec<Message>, Option<Message>) {
+    let thoughts = if Prelude::ends_blocks(&event.body) { prelude.thoughts(event) } else { Vec::new() };
+    let mut message = from_event(event);
+    if let (EventBody::ModelOutputCompleted(_), Some(message)) = (&event.body, &mut message)
+        && let Some(uuid) = prelude.answer_uuid(event)
+    {
+        message.uuid = uuid;
+    }
+    (thoughts, message)
+}
+
 /// The messages of these events, in their order.
 pub fn messages<'a>(events: impl IntoIterator<Item = &'a NormalizedEvent>) -> Vec<Message> {
-    events.into_iter().filter_map(from_event).collect()
+    let (mut messages, mut prelude) = (Vec::new(), Prelude::default());
+    for event in events {
+        let (thoughts, message) = after(&prelude, event);
+        messages.extend(thoughts.into_iter().chain(message));
+        prelude.push(event);
+    }
+    messages
 }
 
 /// The UUID of an event's message: unique, and the same in every replay.
@@ -65,7 +86,7 @@ fn text_block(text: impl Into<String>) -> ContentBlock {
 /// Cuts the texts of a block to the budget.
 pub(super) fn truncate(block: &mut ContentBlock, budget: &mut ByteBudget) {
     match block {
-        ContentBlock::Text { text } => budget.text(text),
+        ContentBlock::Text { text } | ContentBlock::Thinking { text } => budget.text(text),
         ContentBlock::ToolUse { input, .. } => budget.fields(input),
         ContentBlock::ToolResult { content, .. } => budget.text(content),
     }

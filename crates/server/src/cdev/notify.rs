@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::message::object;
+use super::prelude::Prelude;
 use super::state::{Pty, TaskState};
 use super::truncate::ByteBudget;
 use super::{claude_message, log_line, questions, session, state};
@@ -63,51 +64,77 @@ pub struct Notification {
     pub audience: Audience,
 }
 
+impl Notification {
+    /// Which of the two forms of an approval this is: `Some(true)` for a terminal's panel, `Some(false)` for the other,
+    /// `None` for everything else. Of the two, a client gets one.
+    pub fn is_panel(event: &str) -> Option<bool> {
+        match event {
+            questions::PANEL => Some(true),
+            questions::PLAIN => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Whether it only matters at the moment: it has no cursor, and is not sent to a client that is told what it missed.
+    pub fn is_ephemeral(event: &str) -> bool {
+        event == "pty_spinner"
+    }
+}
+
 /// The notifications of this event, in the order in which they are sent. Deltas have none, because the complete output
-/// follows.
-pub fn project(event: &NormalizedEvent, session: &SessionContext<'_>) -> Vec<Notification> {
+/// follows; `prelude` is what those before this event add up to.
+pub fn project(prelude: &Prelude, event: &NormalizedEvent, session: &SessionContext<'_>) -> Vec<Notification> {
     use EventBody as Body;
     let builder = NotificationBuilder { session, session_id: &event.trace.session_id, time: event.time };
     match &event.body {
         Body::SessionCreated(made) => vec![session::start(&builder, made)],
         Body::SessionUpdated(update) => session::updated(&builder, event, update),
         Body::SessionClosed(closed) => {
-            vec![session::end(&builder, closed), session::stopped(&builder, event), state::pty(&builder, Pty::Idle)]
+            // That the agent is idle was told when its task ended.
+            vec![session::end(&builder, closed), session::stopped(&builder, event)]
         }
         Body::TaskStarted(started) => {
             let mut notes = vec![state::running(&builder, started), state::pty(&builder, Pty::Thinking)];
             notes.extend(claude_message::message(&builder, event));
+            notes.push(state::spinner(&builder, "Working"));
             notes
         }
-        Body::ModelOutputCompleted(_)
-        | Body::ToolCallRequested(_)
-        | Body::ToolCallDenied(_)
-        | Body::ToolCallCompleted(_) => claude_message::record(&builder, event),
-        Body::ApprovalRequested(asked) => questions::approval(&builder, asked),
+        Body::ModelOutputCompleted(_) | Body::ToolCallDenied(_) | Body::ToolCallCompleted(_) => {
+            claude_message::record(&builder, prelude, event)
+        }
+        Body::ToolCallRequested(call) => {
+            let mut notes = claude_message::record(&builder, prelude, event);
+            // Phones take the agent for idle after a message that ends with a call.
+            notes.push(state::spinner(&builder, &call.name));
+            notes
+        }
+        Body::ApprovalRequested(asked) => questions::approval(&builder, asked, 0),
         Body::ApprovalResolved(resolved) => questions::approval_resolved(&builder, resolved),
         Body::QuestionAsked(asked) => {
-            [claude_message::record(&builder, event), questions::question(&builder, asked)].concat()
+            [claude_message::record(&builder, prelude, event), questions::question(&builder, asked)].concat()
         }
         Body::QuestionResolved(resolved) => {
-            [claude_message::record(&builder, event), questions::question_resolved(&builder, resolved)].concat()
+            [claude_message::record(&builder, prelude, event), questions::question_resolved(&builder, resolved)]
+                .concat()
         }
         Body::TaskCompleted(done) => {
-            let mut notes = vec![
-                claude_message::end(&builder, event, &done.reason),
-                log_line::result(&builder, &done.reason, None),
-            ];
+            let mut notes = claude_message::thoughts(&builder, prelude, event);
+            notes.push(claude_message::end(&builder, event, &done.reason));
+            notes.push(log_line::result(&builder, &done.reason, None));
             notes.extend(state::ended(&builder, event.seq, TaskState::Idle, None));
             notes
         }
         Body::TaskStopped(_) => {
-            let mut notes =
-                vec![claude_message::end(&builder, event, "stopped"), log_line::result(&builder, "stopped", None)];
+            let mut notes = claude_message::thoughts(&builder, prelude, event);
+            notes.push(claude_message::end(&builder, event, "stopped"));
+            notes.push(log_line::result(&builder, "stopped", None));
             notes.extend(state::ended(&builder, event.seq, TaskState::Stopped, None));
             notes
         }
         Body::TaskFailed(failed) => {
             let mut notes: Vec<_> = session::failed(&builder, event, failed).into_iter().collect();
             notes.push(state::error(&builder, event, failed));
+            notes.extend(claude_message::thoughts(&builder, prelude, event));
             notes.extend(claude_message::message(&builder, event));
             notes.push(log_line::result(&builder, "error", Some(&failed.reason)));
             notes.extend(state::ended(&builder, event.seq, TaskState::Error, Some(&failed.reason)));
@@ -147,13 +174,26 @@ pub fn project(event: &NormalizedEvent, session: &SessionContext<'_>) -> Vec<Not
 }
 
 /// The notifications of a pending approval or question for a client that has just begun to watch: the same as when it
-/// was asked.
-pub fn pending(waiting: &Pending, session: &SessionContext<'_>) -> Vec<Notification> {
+/// was asked, with the option at `selected` selected.
+pub fn pending(waiting: &Pending, session: &SessionContext<'_>, selected: usize) -> Vec<Notification> {
     let builder = NotificationBuilder { session, session_id: &waiting.session_id, time: waiting.asked_at };
     match &waiting.ask {
-        PendingAsk::Approval(asked) => questions::approval(&builder, asked),
+        PendingAsk::Approval(asked) => questions::approval(&builder, asked, selected),
         PendingAsk::Question(asked) => questions::question(&builder, asked),
     }
+}
+
+/// A piece of a message, as `agent_message_delta`; `kind` is `text` or `thinking`.
+pub fn delta(
+    session_id: &SessionId,
+    time: Timestamp,
+    session: &SessionContext<'_>,
+    uuid: &str,
+    kind: &str,
+    text: &str,
+) -> Notification {
+    let builder = NotificationBuilder { session, session_id, time };
+    builder.note("agent_message_delta", Audience::Watchers, json!({ "uuid": uuid, "type": kind, "delta": text }))
 }
 
 /// The `workspace_removed` notification. It has no `session_id`, because clients would take it for a session's event.

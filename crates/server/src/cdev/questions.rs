@@ -15,39 +15,83 @@ use super::notify::{Audience, Notification, NotificationBuilder};
 use super::question;
 use super::state::{self, Pty};
 
-/// The notifications of a tool call that needs approval.
-pub(super) fn approval(builder: &NotificationBuilder<'_>, asked: &ApprovalRequestedPayload) -> Vec<Notification> {
+/// The name of the notification that shows an approval as a terminal's panel.
+pub(super) const PANEL: &str = "pty_permission";
+/// The name of the one for clients that have no such panel.
+pub(super) const PLAIN: &str = "claude_permission";
+
+/// The notifications of a tool call that needs approval. Each client gets one of the first two: see
+/// [`super::notify::Notification::is_panel`]. `selected` is the position of the option that is selected.
+pub(super) fn approval(
+    builder: &NotificationBuilder<'_>,
+    asked: &ApprovalRequestedPayload,
+    selected: usize,
+) -> Vec<Notification> {
     let call = ToolCallView::from_approval(asked);
     let description = call.description(builder.session.cwd);
     let id = &asked.identity.tool_call_id;
     let pty_permission = json!({
         "tool_use_id": id, "type": call.permission(), "target": call.target(), "description": description,
-        "preview": call.preview(), "options": options(asked),
+        "preview": call.preview(), "options": options(asked, selected), "attempt": asked.identity.attempt,
     });
     // The seed's names and those that phones read.
     let claude_permission = json!({
         "tool_use_id": id, "tool_name": asked.name, "input": json_text(&object(asked.input.clone())),
-        "description": description, "tool": asked.name, "request_id": id,
+        "description": description, "tool": asked.name, "request_id": id, "attempt": asked.identity.attempt,
     });
     let mut notes = vec![
-        builder.note("pty_permission", Audience::Focused, pty_permission),
-        builder.note("claude_permission", Audience::Workspace, claude_permission),
+        builder.note(PANEL, Audience::Focused, pty_permission),
+        builder.note(PLAIN, Audience::Workspace, claude_permission),
     ];
-    notes.extend(state::waits(builder, Pty::Permission));
+    notes.extend(state::waits(builder, Pty::Permission, Some(call.permission())));
     notes
 }
 
-/// The answers that can be given; "for this session" only where the policy offers it.
-fn options(asked: &ApprovalRequestedPayload) -> Vec<Value> {
-    let mut options = vec![json!({ "key": "allow_once", "label": "Allow once", "selected": true })];
-    if let Some(offer) = &asked.offer {
-        options.push(json!({
-            "key": "allow_session", "label": "Allow for this session", "description": offer.offer_text(),
-            "selected": false,
-        }));
+/// An answer that the panel of an approval offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PanelOption {
+    AllowOnce,
+    AllowSession,
+    Deny,
+}
+
+impl PanelOption {
+    /// The answers that can be given, in the order in which they are shown; "for this session" only where the policy
+    /// offers it.
+    pub(crate) fn offered(asked: &ApprovalRequestedPayload) -> Vec<Self> {
+        match &asked.offer {
+            Some(_) => vec![Self::AllowOnce, Self::AllowSession, Self::Deny],
+            None => vec![Self::AllowOnce, Self::Deny],
+        }
     }
-    options.push(json!({ "key": "deny", "label": "Deny", "selected": false }));
-    options
+
+    /// The word by which a client chooses it.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Self::AllowOnce => "allow_once",
+            Self::AllowSession => "allow_session",
+            Self::Deny => "deny",
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::AllowOnce => "Allow once",
+            Self::AllowSession => "Allow for this session",
+            Self::Deny => "Deny",
+        }
+    }
+}
+
+fn options(asked: &ApprovalRequestedPayload, selected: usize) -> Vec<Value> {
+    let shown = |(place, option): (usize, PanelOption)| {
+        let mut shown = json!({ "key": option.key(), "label": option.label(), "selected": place == selected });
+        if let (PanelOption::AllowSession, Some(offer)) = (option, &asked.offer) {
+            shown["description"] = json!(offer.offer_text());
+        }
+        shown
+    };
+    PanelOption::offered(asked).into_iter().enumerate().map(shown).collect()
 }
 
 /// The notifications of an approval that was answered, expired or withdrawn.
@@ -63,7 +107,7 @@ pub(super) fn approval_resolved(
     let mut notes = vec![builder.note("pty_permission_resolved", Audience::Focused, fields)];
     // Where the task ends with it, its last event says what comes next.
     if matches!(resolved.end, ApprovalEnd::Answered | ApprovalEnd::Expired | ApprovalEnd::Withdrawn) {
-        notes.extend(state::goes_on(builder));
+        notes.extend(state::goes_on(builder, resolved.still_waits_for));
     }
     notes
 }
@@ -78,7 +122,7 @@ pub(super) fn question(builder: &NotificationBuilder<'_>, asked: &QuestionAskedP
         "request_id": id, "description": asked.message,
     });
     let mut notes = vec![builder.note("claude_waiting", Audience::Workspace, fields)];
-    notes.extend(state::waits(builder, Pty::Question));
+    notes.extend(state::waits(builder, Pty::Question, None));
     notes
 }
 
@@ -98,7 +142,7 @@ pub(super) fn question_resolved(
     });
     let mut notes = vec![builder.note("pty_permission_resolved", Audience::Focused, fields)];
     if resolved.outcome != QuestionOutcome::Cancelled {
-        notes.extend(state::goes_on(builder));
+        notes.extend(state::goes_on(builder, resolved.still_waits_for));
     }
     notes
 }

@@ -1,5 +1,6 @@
 //! The notifications of the agent's state: `claude_status`, `pty_state`, and those at the end of a turn.
 
+use roost_model::approval::PendingKind;
 use roost_model::event::NormalizedEvent;
 use roost_model::payload::{TaskFailedPayload, TaskStartedPayload};
 use roost_rpc::shorten::short;
@@ -11,6 +12,10 @@ use super::notify::{Audience, Notification, NotificationBuilder};
 
 /// Characters of a prompt that a status shows.
 const PROMPT_CHARS: usize = 500;
+/// Characters of the word for what the agent is busy with.
+const DOING_CHARS: usize = 60;
+/// One of the symbols by which clients know a spinner; they turn it themselves.
+const SPINNER: &str = "✶";
 
 /// The values of `state` in `claude_status`.
 #[derive(Clone, Copy, Serialize)]
@@ -24,7 +29,7 @@ pub(super) enum TaskState {
 }
 
 /// The values of `state` in `pty_state`.
-#[derive(Clone, Copy, PartialEq, Serialize)]
+#[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Pty {
     Thinking,
@@ -43,14 +48,27 @@ pub(super) fn running(builder: &NotificationBuilder<'_>, started: &TaskStartedPa
     builder.note("claude_status", Audience::Workspace, fields)
 }
 
-/// The notifications of an agent that waits for an answer.
-pub(super) fn waits(builder: &NotificationBuilder<'_>, pty: Pty) -> [Notification; 2] {
-    [status(builder, TaskState::Waiting, None), self::pty(builder, pty)]
+/// The notifications of an agent that waits for an answer; `prompt_type` is the kind of call that needs approval.
+pub(super) fn waits(builder: &NotificationBuilder<'_>, pty: Pty, prompt_type: Option<&str>) -> [Notification; 2] {
+    [status(builder, TaskState::Waiting, None), terminal(builder, pty, prompt_type)]
 }
 
-/// The notifications of an agent that continues after an answer.
-pub(super) fn goes_on(builder: &NotificationBuilder<'_>) -> [Notification; 2] {
-    [status(builder, TaskState::Running, None), pty(builder, Pty::Thinking)]
+/// The notifications after an answer: of an agent that continues, or that still waits for something else.
+pub(super) fn goes_on(builder: &NotificationBuilder<'_>, still_waits_for: Option<PendingKind>) -> Vec<Notification> {
+    match still_waits_for {
+        Some(PendingKind::Approval) => waits(builder, Pty::Permission, None).into(),
+        Some(PendingKind::Question) => waits(builder, Pty::Question, None).into(),
+        None => {
+            vec![status(builder, TaskState::Running, None), pty(builder, Pty::Thinking), spinner(builder, "Working")]
+        }
+    }
+}
+
+/// The `pty_spinner` notification: what the agent is busy with, in a word.
+pub(super) fn spinner(builder: &NotificationBuilder<'_>, doing: &str) -> Notification {
+    let (symbol, message) = (SPINNER, format!("{}…", short(doing, DOING_CHARS)));
+    let fields = json!({ "text": format!("{symbol} {message}"), "symbol": symbol, "message": message });
+    builder.note("pty_spinner", Audience::Watchers, fields)
 }
 
 /// The notifications at the end of a task. Phones read an idle or failed `claude_status` as something else, so each has
@@ -87,10 +105,12 @@ pub(super) fn error(
 
 /// The `pty_state` notification: what a terminal would show.
 pub(super) fn pty(builder: &NotificationBuilder<'_>, state: Pty) -> Notification {
-    let asks = matches!(state, Pty::Permission | Pty::Question);
-    let fields = json!({
-        "state": state, "waiting_for_input": asks || state == Pty::Idle, "prompt_type": asks.then_some(state),
-    });
+    terminal(builder, state, None)
+}
+
+fn terminal(builder: &NotificationBuilder<'_>, state: Pty, prompt_type: Option<&str>) -> Notification {
+    let waits = matches!(state, Pty::Permission | Pty::Question | Pty::Idle);
+    let fields = json!({ "state": state, "waiting_for_input": waits, "prompt_type": prompt_type });
     builder.note("pty_state", Audience::Workspace, fields)
 }
 

@@ -3,32 +3,37 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use roost_log::{Batch, Cursor, Filter, Follower, StreamId};
+use axum::extract::ws::Utf8Bytes;
+use roost_log::{Batch, Cursor, Entry, Filter, Follower, Start, StreamId};
 use roost_model::approval::Pending;
-use roost_model::event::NormalizedEventType as Type;
+use roost_model::event::{EventBody, NormalizedEventType as Type};
 use roost_model::ids::SessionId;
 use roost_rpc::Fault;
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::deltas::{DeltaBuffer, EVENT as DELTA_EVENT, MessagePiece};
 use super::{Feed, FeedCommand, ResumePoint};
-use crate::cdev::notify::{self, Audience, Naming};
+use crate::cdev::notify::{self, Audience, Naming, Notification};
 use crate::connection::Connection;
 use crate::fault;
 use crate::host::Host;
-use crate::notification_cache::{EncodedNotification, ProjectedEvent};
+use crate::notification_cache::{EncodedNotification, ProjectedEvent, SessionConstants, ShownChange};
 
 /// Commands that wait for a feed at most.
 const COMMANDS: usize = 16;
 
-/// Deltas, which have no notifications: the complete output follows.
+/// Deltas, which have no notifications of their own: the complete output follows.
 const PIECES: [Type; 2] = [Type::ModelOutputDelta, Type::ToolOutputDelta];
 
 /// Which notifications a client wants.
 pub(crate) enum Selection {
     /// Those that follow from what the client watches, shows and subscribed to.
-    Usual,
+    Usual {
+        /// Whether the client also asked for messages piece by piece.
+        deltas: bool,
+    },
     /// Those that the client named in `events/subscribe`.
     Named(NotificationFilter),
 }
@@ -41,6 +46,13 @@ pub(crate) struct NotificationFilter {
     pub(crate) workspaces: HashSet<String>,
 }
 
+impl NotificationFilter {
+    /// Whether events of this workspace are wanted; those of none always are.
+    fn has_workspace(&self, workspace: Option<&str>) -> bool {
+        self.workspaces.is_empty() || workspace.is_none_or(|workspace| self.workspaces.contains(workspace))
+    }
+}
+
 impl Selection {
     /// The filter of the log events that can become notifications.
     pub(crate) fn filter(&self) -> Filter {
@@ -50,22 +62,63 @@ impl Selection {
             }
             _ => Filter::all(),
         };
-        filter.types(Type::ALL.iter().copied().filter(|known| !PIECES.contains(known)))
+        let wanted =
+            |known: &Type| !PIECES.contains(known) || (*known == Type::ModelOutputDelta && self.wants_deltas());
+        filter.types(Type::ALL.iter().copied().filter(wanted))
     }
 
-    fn takes(&self, connection: &Connection, projected: &ProjectedEvent, note: &EncodedNotification) -> bool {
+    /// Whether the client asked for messages piece by piece. All events do not include them: they must be named.
+    fn wants_deltas(&self) -> bool {
+        match self {
+            Self::Usual { deltas } => *deltas,
+            Self::Named(filter) => filter.types.contains(DELTA_EVENT),
+        }
+    }
+
+    /// Whether the client gets the approvals of a session as a terminal's panel, and not in the other form.
+    fn wants_panels(&self, host: &Host, session: &SessionId) -> bool {
+        match self {
+            Self::Usual { .. } => host.delivery.panels.is_interactive(session),
+            Self::Named(_) => self.names_panels(),
+        }
+    }
+
+    /// Whether the client did not exclude panels.
+    fn names_panels(&self) -> bool {
+        match self {
+            Self::Usual { .. } => true,
+            Self::Named(filter) => filter.types.is_empty() || filter.types.contains("pty_permission"),
+        }
+    }
+
+    fn takes(
+        &self,
+        host: &Host,
+        connection: &Connection,
+        projected: &ProjectedEvent,
+        note: &EncodedNotification,
+    ) -> bool {
+        let is_panel = Notification::is_panel(note.event);
+        if is_panel.is_some_and(|is_panel| is_panel != self.wants_panels(host, &projected.session)) {
+            return false;
+        }
         let workspace = projected.constant.workspace_id.as_deref();
         match self {
-            Self::Usual => match note.audience {
+            Self::Usual { .. } => match note.audience {
                 Audience::Everyone => true,
                 Audience::Workspace => connection.follows(workspace),
                 Audience::Focused => connection.follows(workspace) && connection.is_focused_on(workspace),
                 Audience::Watchers => connection.watches(projected.session.as_str()),
             },
-            Self::Named(filter) => {
-                let is_wanted = |workspace| filter.workspaces.is_empty() || filter.workspaces.contains(workspace);
-                is_named(&filter.types, note.event) && workspace.is_none_or(is_wanted)
-            }
+            Self::Named(filter) => is_named(&filter.types, note.event) && filter.has_workspace(workspace),
+        }
+    }
+
+    /// Whether the client gets the pieces of messages of this session.
+    fn takes_deltas(&self, connection: &Connection, session: &SessionId, constant: &SessionConstants) -> bool {
+        match self {
+            Self::Usual { .. } => connection.watches(session.as_str()),
+            Self::Named(filter) => filter.has_workspace(constant.workspace_id.as_deref()),
         }
     }
 }
@@ -85,6 +138,8 @@ struct CdevFeed {
     from: Option<ResumePoint>,
     /// The position at which the feed began; earlier events were not sent on this connection.
     began: Cursor,
+    /// The log's end when the feed began: what only matters at the moment is sent of later events.
+    live_after: Cursor,
 }
 
 /// The client or the log is gone, so the feed ends.
@@ -101,25 +156,35 @@ impl Feed {
         from: Option<ResumePoint>,
     ) -> Self {
         let (commands, received) = mpsc::channel(COMMANDS);
-        let is_default = matches!(selection, Selection::Usual);
+        let is_default = matches!(selection, Selection::Usual { .. });
+        let shows_panels = selection.names_panels();
         let background = host.delivery.background.handle().clone();
-        let feed = CdevFeed { host, connection, selection, naming, from, began: follower.cursor() };
+        let began = follower.cursor();
+        let mut feed = CdevFeed { host, connection, selection, naming, from, began, live_after: began };
         let task = AbortOnDropHandle::new(background.spawn(async move {
+            if feed.from.is_some() {
+                let Ok(now) = feed.host.sessions.log.follow(feed.selection.filter(), Start::Now).await else { return };
+                feed.live_after = now.cursor();
+            }
             // Whether the client or the log is gone, nobody needs the feed any more.
             let _ = feed.follow(follower, received).await;
         }));
-        Self { task, commands: Some(commands), is_default, naming }
+        Self { task, commands: Some(commands), is_default, naming, shows_panels }
     }
 }
 
 impl CdevFeed {
     async fn follow(self, mut follower: Follower, mut received: mpsc::Receiver<FeedCommand>) -> Result<(), ClientGone> {
+        let mut deltas = DeltaBuffer::default();
         loop {
             tokio::select! {
                 biased;
                 Some(command) = received.recv() => self.execute(command, follower.cursor()).await?,
+                () = deltas.due() => for (session, pieces) in deltas.take_all() {
+                    self.send_pieces(&session, pieces).await?;
+                },
                 next = follower.next() => match next {
-                    Ok(batch) => self.send_all(&batch, None).await?,
+                    Ok(batch) => self.send_live(&batch, &mut deltas).await?,
                     Err(roost_log::Error::Truncated { stream, resume_at }) => {
                         self.connection.notify("truncated", json!({ "session_id": stream.as_str(), "resume_at": resume_at }));
                     }
@@ -174,6 +239,7 @@ impl CdevFeed {
 
     /// Sends the pending approvals and questions of a session again.
     async fn remind(&self, session: &str, waiting: Vec<Arc<Pending>>) -> Result<(), ClientGone> {
+        self.connection.forget_shown(session);
         if waiting.is_empty() {
             return Ok(());
         }
@@ -182,10 +248,52 @@ impl CdevFeed {
         else {
             return Err(ClientGone);
         };
+        let wants_panels = self.selection.wants_panels(&self.host, &session);
         for one in waiting {
-            for note in notify::pending(&one, &constant.context()) {
-                self.send(notify::encode(&note, "", self.naming).into()).await?;
+            let selected = self.host.delivery.panels.selected(&one);
+            for note in notify::pending(&one, &constant.context(), selected) {
+                if Notification::is_panel(note.event).is_some_and(|is_panel| is_panel != wants_panels) {
+                    continue;
+                }
+                let shown = ShownChange::from_notification(&note);
+                self.show(&session, notify::encode(&note, "", self.naming).into(), shown.as_ref()).await?;
             }
+        }
+        Ok(())
+    }
+
+    /// Sends the notifications of a batch, and collects the pieces of messages in it.
+    async fn send_live(&self, batch: &Batch, deltas: &mut DeltaBuffer) -> Result<(), ClientGone> {
+        if !self.selection.wants_deltas() {
+            return self.send_all(batch, None).await;
+        }
+        for entry in batch {
+            let event = entry.event().map_err(|_| ClientGone)?;
+            if let EventBody::ModelOutputDelta(_) = event.body {
+                if entry.cursor() > self.live_after {
+                    deltas.push(event);
+                }
+                continue;
+            }
+            self.send_pieces(&event.trace.session_id, deltas.take(event)).await?;
+            self.send_entry(entry, None).await?;
+        }
+        Ok(())
+    }
+
+    /// Sends pieces of a session's message that the client wants. They are in no log, so they have no cursor.
+    async fn send_pieces(&self, session: &SessionId, pieces: Vec<MessagePiece>) -> Result<(), ClientGone> {
+        if pieces.is_empty() {
+            return Ok(());
+        }
+        let constant = self.host.delivery.notifications.session_constants(&*self.host.sessions.log, session).await;
+        let constant = constant.map_err(|_| ClientGone)?;
+        if !self.selection.takes_deltas(&self.connection, session, &constant) {
+            return Ok(());
+        }
+        for MessagePiece { uuid, kind, text, time } in pieces {
+            let note = notify::delta(session, time, &constant.context(), &uuid, kind, &text);
+            self.send(notify::encode(&note, "", self.naming).into()).await?;
         }
         Ok(())
     }
@@ -193,34 +301,46 @@ impl CdevFeed {
     /// Sends the notifications of a batch that the client wants. With `missed`, only those between the two positions.
     async fn send_all(&self, batch: &Batch, missed: Option<(ResumePoint, Cursor)>) -> Result<(), ClientGone> {
         for entry in batch {
-            let (from, until) = match missed {
-                Some((from, until)) => (Some(from), Some(until)),
-                None => (self.from, None),
-            };
-            if until.is_some_and(|until| entry.cursor() > until) {
+            if missed.is_some_and(|(_, until)| entry.cursor() > until) {
                 return Ok(());
             }
-            let projected = self
-                .host
-                .delivery
-                .notifications
-                .project(&self.host, entry, self.naming)
-                .await
-                .map_err(|_| ClientGone)?;
-            let seen = from.map_or(0, |from| from.seen_notifications(entry.cursor()));
-            for note in projected.notifications.iter().skip(seen) {
-                // Since the feed began, only what watchers get was missed.
-                let is_missing =
-                    missed.is_none() || entry.cursor() <= self.began || note.audience == Audience::Watchers;
-                if is_missing && self.selection.takes(&self.connection, &projected, note) {
-                    self.send(note.text.clone()).await?;
-                }
-            }
+            self.send_entry(entry, missed.map(|(from, _)| from)).await?;
         }
         Ok(())
     }
 
-    async fn send(&self, text: axum::extract::ws::Utf8Bytes) -> Result<(), ClientGone> {
+    /// Sends the notifications of one event that the client wants. With `missed`, only those after that position.
+    async fn send_entry(&self, entry: Entry<'_>, missed: Option<ResumePoint>) -> Result<(), ClientGone> {
+        let notifications = &self.host.delivery.notifications;
+        let projected = notifications.project(&self.host, entry, self.naming).await.map_err(|_| ClientGone)?;
+        let seen = missed.or(self.from).map_or(0, |from| from.seen_notifications(entry.cursor()));
+        // A phone takes an agent that is busy for one that waits for nobody.
+        let has_ephemeral = projected.notifications.iter().any(|note| Notification::is_ephemeral(note.event));
+        let is_past = missed.is_some() || entry.cursor() <= self.live_after;
+        let only_durable = has_ephemeral && (is_past || !self.waiting(projected.session.as_str()).await?.is_empty());
+        for note in projected.notifications.iter().skip(seen) {
+            // Since the feed began, only what watchers get was missed.
+            let is_missing = missed.is_none() || entry.cursor() <= self.began || note.audience == Audience::Watchers;
+            let is_over = only_durable && Notification::is_ephemeral(note.event);
+            if !is_missing || is_over || !self.selection.takes(&self.host, &self.connection, &projected, note) {
+                continue;
+            }
+            self.show(&projected.session, note.text.clone(), note.shown.as_ref()).await?;
+        }
+        Ok(())
+    }
+
+    /// Sends a notification of a session, with which the client is shown an approval or question, or its end.
+    async fn show(&self, session: &SessionId, text: Utf8Bytes, shown: Option<&ShownChange>) -> Result<(), ClientGone> {
+        let note = || {
+            if let Some(change) = shown {
+                self.connection.note_shown(session.as_str(), change);
+            }
+        };
+        if self.connection.send_noting(text, note).await { Ok(()) } else { Err(ClientGone) }
+    }
+
+    async fn send(&self, text: Utf8Bytes) -> Result<(), ClientGone> {
         if self.connection.send(text).await { Ok(()) } else { Err(ClientGone) }
     }
 }

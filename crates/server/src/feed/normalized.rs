@@ -58,6 +58,7 @@ impl Feed {
             commands: None,
             is_default: false,
             naming: Naming::default(),
+            shows_panels: false,
         }
     }
 }

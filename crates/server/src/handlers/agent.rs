@@ -1,6 +1,7 @@
 //! The one agent of the default workspace, for clients that know only one.
 
 use roost_engine::Accepted;
+use roost_model::mode::AnyMode;
 use roost_model::session::SessionRecord;
 use roost_rpc::{
     AgentCommandsParams, AgentCommandsResult, AgentInputParams, AgentParams, AgentRespondParams, AgentRespondResult,
@@ -10,6 +11,7 @@ use serde_json::json;
 
 use super::attaching::Attachments;
 use super::routing::SessionSelector;
+use super::terminal_input::TerminalInput;
 use super::{answering, history, routing, session, shape, terminal_input};
 use crate::dispatch::Context;
 use crate::fault;
@@ -27,7 +29,10 @@ pub(super) async fn current(host: &Host, workspace: Option<&WorkspaceEntry>) -> 
 pub(crate) async fn run(context: &Context<'_>, params: AgentRunParams) -> Result<AgentRunResult, Fault> {
     let agent_type = params.agent_type.as_deref();
     routing::check_agent_type(context, agent_type)?;
-    let mode = routing::mode(params.permission_mode, params.yolo_mode);
+    if params.images.is_none() && params.files.is_none() {
+        session::check_prompt(&params.prompt)?;
+    }
+    let mode = routing::mode(params.permission_mode.map(|permission| AnyMode(permission.mode)), params.yolo_mode);
     let run_mode = params.mode.unwrap_or_default();
     let entry = match &params.workspace_id {
         Some(id) => context.host.workspaces.get(id)?,
@@ -61,6 +66,9 @@ pub(crate) async fn run(context: &Context<'_>, params: AgentRunParams) -> Result
             (session::create(context, entry, runtime, mode, env).await?, attached)
         }
     };
+    // A client that runs an agent without a terminal shows approvals in its own way.
+    let is_interactive = params.permission_mode.is_some_and(|permission| permission.interactive);
+    context.host.delivery.panels.set_interactive(&record.session_id, is_interactive);
     let message = attached.message(context, params.prompt).await?;
     match session::prompt(context, &record.session_id, message, mode, None, None).await? {
         Accepted::Started(task) => Ok(AgentRunResult {
@@ -111,7 +119,14 @@ pub(crate) async fn stop(context: &Context<'_>, params: AgentParams) -> Result<S
 pub(crate) async fn respond(context: &Context<'_>, params: AgentRespondParams) -> Result<AgentRespondResult, Fault> {
     let agent_type = params.agent_type.as_deref();
     routing::check_agent_type(context, agent_type)?;
-    let pending = answering::find(context, &params.tool_use_id, params.session_id.as_deref()).await?;
+    let found = answering::find(context, &params.tool_use_id, params.session_id.as_deref()).await;
+    let pending = found.map_err(|fault| match fault.kind() {
+        // Clients of this method know what nobody asked by another code than those of `permission/respond`.
+        Some(FaultCode::InternalError) => {
+            Fault::new(FaultCode::AgentError, fault.message).with("tool_use_id", &params.tool_use_id)
+        }
+        _ => fault,
+    })?;
     routing::session(context, pending.session_id.as_str(), agent_type).await?;
     let words = json!(params.response.unwrap_or_default());
     let to = answering::text_response(&pending, &words, params.is_error.unwrap_or_default())?;
@@ -153,6 +168,7 @@ pub(crate) async fn commands(context: &Context<'_>, params: AgentCommandsParams)
 
 pub(crate) async fn input(context: &Context<'_>, params: AgentInputParams) -> Result<StatusWord, Fault> {
     let record = agent(context, params.session_id.as_deref(), params.agent_type.as_deref()).await?;
-    terminal_input::type_into(context, &record, &params.input).await?;
+    let (typed, request) = (TerminalInput::Input(&params.input), params.tool_use_id.as_deref());
+    terminal_input::type_into(context, &record, typed, request).await?;
     Ok(StatusWord { status: "sent".into(), agent_type: Some(record.runtime.id().into()) })
 }

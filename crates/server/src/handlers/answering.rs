@@ -22,19 +22,21 @@ pub(super) async fn find(context: &Context<'_>, id: &str, session: Option<&str>)
     };
     let mut found = context.host.sessions.log.pending(session.as_ref()).await.map_err(fault::log)?;
     found.retain(|one| one.id() == id);
-    let gone = || {
-        // The code and the words that clients take for "somebody else was faster".
-        let why = format_args!("request not found: {id} was answered already, ended or never asked");
-        Fault::new(FaultCode::InternalError, why).with("tool_use_id", id)
-    };
     match found.len() {
-        0 => Err(gone()),
-        1 => found.pop().ok_or_else(gone),
+        0 => Err(gone(id)),
+        1 => found.pop().ok_or_else(|| gone(id)),
         _ => {
             Err(Fault::params(format_args!("{id} waits in several sessions; name the session_id"))
                 .with("tool_use_id", id))
         }
     }
+}
+
+/// The fault of an answer that comes too late, with the code and the words that clients take for "somebody else was
+/// faster".
+pub(super) fn gone(id: &str) -> Fault {
+    let why = format_args!("request not found: {id} was answered already, ended or never asked");
+    Fault::new(FaultCode::InternalError, why).with("tool_use_id", id)
 }
 
 /// The oldest pending item of a session that `wanted` accepts.

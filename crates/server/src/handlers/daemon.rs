@@ -3,11 +3,11 @@
 use roost_log::Health;
 use roost_model::ids::DeviceId;
 use roost_rpc::{
-    DaemonStatus, Device, DeviceListResult, DeviceRevokeParams, Fault, FaultCode, LogHealth, NoParams, PairParams,
-    PairResult, Success,
+    DaemonStatus, Device, DeviceApproveParams, DeviceListResult, DeviceRevokeParams, Fault, FaultCode, LogHealth,
+    NoParams, PairParams, PairResult, Success, WaitingDevice, WaitingDevicesResult,
 };
 
-use crate::auth::{Auth, AuthError};
+use crate::auth::{Auth, AuthError, PendingRequest};
 use crate::dispatch::Context;
 use crate::fault;
 use crate::host::Daemon;
@@ -29,6 +29,24 @@ pub(crate) async fn devices(context: &Context<'_>, _: NoParams) -> Result<Device
 
 pub(crate) async fn revoke(access: &Auth, params: DeviceRevokeParams) -> Result<Success, Fault> {
     access.devices.revoke_device(&DeviceId::from(params.device_id)).await.map_err(auth)?;
+    Ok(Success::DONE)
+}
+
+pub(crate) async fn waiting(access: &Auth, _: NoParams) -> Result<WaitingDevicesResult, Fault> {
+    let shaped = |request: PendingRequest| {
+        let PendingRequest { request_id, remote_addr, user_agent, name, created_at, expires_at } = request;
+        WaitingDevice { request_id, remote_addr, user_agent, name, created_at, expires_at }
+    };
+    let pending: Vec<_> = access.devices.pending().await.into_iter().map(shaped).collect();
+    Ok(WaitingDevicesResult { count: pending.len() as u64, pending })
+}
+
+pub(crate) async fn approve(access: &Auth, params: DeviceApproveParams) -> Result<Success, Fault> {
+    let answered = match params.reject {
+        Some(true) => access.devices.reject(&params.request_id).await,
+        _ => access.devices.approve(&params.request_id).await,
+    };
+    answered.map_err(auth)?;
     Ok(Success::DONE)
 }
 
@@ -67,7 +85,7 @@ pub(crate) async fn stop(daemon: &Daemon, _: NoParams) -> Result<Success, Fault>
 
 fn auth(error: AuthError) -> Fault {
     let code = match error {
-        AuthError::UnknownDevice(_) => FaultCode::InvalidParams,
+        AuthError::UnknownDevice(_) | AuthError::UnknownRequest(_) => FaultCode::InvalidParams,
         _ => FaultCode::InternalError,
     };
     Fault::new(code, error)

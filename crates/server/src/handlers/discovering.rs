@@ -125,7 +125,11 @@ fn checked_root(context: &Context<'_>, path: String) -> Result<PathBuf, Fault> {
     if path.is_absolute() && (context.caller.scope >= Scope::Admin || known || usual.iter().any(inside)) {
         return Ok(path);
     }
-    let why = format_args!("{} is not among the folders that are searched: {}", path.display(), joined(usual));
+    let searched = match usual.as_slice() {
+        [] => "no folder is; set `server.discover_in` in roost.toml".to_owned(),
+        folders => joined(folders),
+    };
+    let why = format_args!("{} is not among the folders that are searched: {searched}", path.display());
     Err(Fault::params(why).with("path", path.display().to_string()))
 }
 

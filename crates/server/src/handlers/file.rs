@@ -6,8 +6,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use roost_model::time::Timestamp;
 use roost_rpc::{
-    DirInfo, EntryType, Fault, FileContent, FileEncoding, FileGetParams, FileInfo, FileListEntry, FileListParams,
-    FileListResult, FilesListParams, FilesListResult, FilesPage,
+    DirInfo, EntryType, Fault, FaultCode, FileContent, FileEncoding, FileGetParams, FileInfo, FileListEntry,
+    FileListParams, FileListResult, FilesListParams, FilesListResult, FilesPage,
 };
 use roost_workspace::files::{ByteRange, Content, FileEntry, FolderEntry, Listing, Marks, list as list_folder, read};
 use roost_workspace::{RelPath, Root, is_sensitive};
@@ -30,20 +30,36 @@ pub(crate) async fn get(workspaces: &Workspaces, params: FileGetParams) -> Resul
     let entry = workspaces.named(params.workspace_id.as_deref())?;
     let path = RelPath::parse(&params.path).map_err(fault::workspace)?;
     let limit = 1024 * params.max_size_kb.unwrap_or(SIZE_KB).clamp(1, MAX_SIZE_KB);
+    let whole = params.truncate == Some(false);
     let part = ByteRange { offset: params.offset, limit: limit.min(PAGE_BYTES as u64 * 3 / 4) };
     let content = blocking(&entry, move |root| {
         let mut part = part;
         loop {
             let content = shaped(&path, read(&root, &path, part)?);
             let size = serde_json::to_string(&content).map_or(0, |text| text.len());
-            if size <= PAGE_BYTES {
+            if size <= PAGE_BYTES || (whole && content.truncated) {
                 return Ok(content);
             }
             // Text that is mostly control characters takes six times its size in JSON.
             part.limit /= 2;
         }
     });
-    content.await
+    let content = content.await?;
+    if whole && content.truncated {
+        return Err(too_large(&content, limit));
+    }
+    Ok(content)
+}
+
+/// The fault of a file that does not fit into an answer, for a client that wants all of it or nothing.
+fn too_large(content: &FileContent, limit: u64) -> Fault {
+    let most = limit.min(PAGE_BYTES as u64 * 3 / 4);
+    let why = format_args!(
+        "{} has {} bytes; an answer holds {most} at most. Read it in parts with `offset`, or from /api/file/raw",
+        content.path, content.size
+    );
+    let fault = Fault::new(FaultCode::FileTooLarge, why).with("path", &content.path);
+    fault.with("size", content.size).with("max_size", most)
 }
 
 fn shaped(path: &RelPath, content: Content) -> FileContent {

@@ -200,8 +200,17 @@ pub(crate) async fn state(context: &Context<'_>, params: GitParams) -> Result<Gi
         _ => repository.git.remotes().await.map_err(fault::workspace)?,
     };
     let status = probe.status.unwrap_or_default();
+    let mut budget = FileBudget { left: PAGE_BYTES, omitted: 0 };
+    let conflicted = budget.files(&status.conflicted);
+    let (staged, unstaged) = (budget.files(&status.staged), budget.files(&status.unstaged));
+    let untracked = budget.files(&status.untracked);
     let upstream = status.upstream.unwrap_or_default();
     Ok(GitStateResult {
+        staged,
+        unstaged,
+        untracked,
+        conflicted,
+        omitted: (budget.omitted > 0).then_some(budget.omitted),
         is_git_repo: probe.state != GitState::NoGit,
         has_commits: status.head.is_some(),
         state: match probe.state {
@@ -293,6 +302,11 @@ fn file_diff(diff: FileDiff) -> GitFileDiff {
 }
 
 fn parse_paths(paths: &[String]) -> Result<Vec<RelPath>, Fault> {
+    if paths.is_empty() {
+        return Err(
+            Fault::params("paths must name at least one file; \".\" is the whole workspace").with("field", "paths")
+        );
+    }
     // Whoever names nothing by mistake does not mean everything.
     if paths.iter().any(String::is_empty) {
         return Err(Fault::params("a path is empty; \".\" is the whole workspace").with("field", "paths"));

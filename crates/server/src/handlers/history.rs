@@ -11,6 +11,7 @@ use roost_rpc::element::Element;
 use roost_rpc::{
     DeleteParams, DeleteResult, ElementsPage, ElementsParams, ElementsResult, Fault, HistoryParams, HistoryResult,
     KeptBy, MessagesParams, MessagesResult, Order, SessionInfo, SessionListParams, SessionListResult, SessionParams,
+    WorkspaceMessagesParams, WorkspaceSessionParams,
 };
 use serde::Serialize;
 
@@ -19,7 +20,8 @@ use super::past::{self, FoundSession, SessionFilter, SessionRow};
 use super::routing::{self, SessionSelector};
 use super::shape;
 use crate::cdev::element::{elements as fold, native as native_elements};
-use crate::cdev::message::from_event;
+use crate::cdev::message::after;
+use crate::cdev::prelude::Prelude;
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
 use crate::host::Sessions;
@@ -31,9 +33,6 @@ const PAGE: u32 = 50;
 const MAX_SESSIONS: u32 = 500;
 const MAX_MESSAGES: u32 = 500;
 const MAX_ELEMENTS: u32 = 100;
-
-/// Deltas, which are left out because the complete output is in the log too.
-const PIECES: [Type; 2] = [Type::ModelOutputDelta, Type::ToolOutputDelta];
 
 /// The sessions of a workspace, the latest first.
 pub(super) async fn workspace_sessions(
@@ -94,6 +93,14 @@ pub(crate) async fn workspace_history(context: &Context<'_>, params: HistoryPara
     Ok(HistoryResult { sessions: fitting(page.map(item)), total, notices })
 }
 
+/// `workspace/session/messages`, which must name the workspace.
+pub(crate) async fn workspace_messages(
+    context: &Context<'_>,
+    params: WorkspaceMessagesParams,
+) -> Result<MessagesResult, Fault> {
+    messages(context, params.into()).await
+}
+
 pub(crate) async fn messages(context: &Context<'_>, params: MessagesParams) -> Result<MessagesResult, Fault> {
     let started = Instant::now();
     let (workspace, agent_type) = (params.workspace_id.as_deref(), params.agent_type.as_deref());
@@ -123,6 +130,18 @@ pub(crate) async fn messages(context: &Context<'_>, params: MessagesParams) -> R
     })
 }
 
+/// Whether an event of the log tells something for messages, by its JSON: not every piece of an answer does, only the
+/// first of each run, and reading all of them would take long.
+fn telling_pieces() -> impl FnMut(&str) -> bool {
+    let mut was_text = false;
+    move |json| {
+        let is_text = json.contains(r#""kind":"text_delta""#) || json.contains(r#""kind":"code_delta""#);
+        let is_repeated = is_text && was_text;
+        was_text = is_text;
+        !is_repeated && !json.contains(r#""kind":"json_delta""#)
+    }
+}
+
 /// The messages of a session and its ancestors, numbered consecutively and all with this session's id.
 async fn lineage_messages(
     context: &Context<'_>,
@@ -134,9 +153,13 @@ async fn lineage_messages(
         let kept = past::messages_before_adoption(context, &segment.record).await;
         messages.extend(kept.into_iter().map(|message| Message { id: before + message.id, ..message }));
         before += segment.record.adopted.as_ref().map_or(0, |adopted| adopted.messages);
-        for event in read_segment(&*context.host.sessions.log, &segment, &PIECES).await? {
-            let message = from_event(inline_texts(context.host.sessions.engine.artifacts(), &event).await.as_ref());
-            messages.extend(message.map(|message| Message { id: before + message.id, ..message }));
+        let mut prelude = Prelude::default();
+        for event in read_segment(&*context.host.sessions.log, &segment, telling_pieces()).await? {
+            let event = inline_texts(context.host.sessions.engine.artifacts(), &event).await;
+            let (thoughts, message) = after(&prelude, &event);
+            let told = thoughts.into_iter().chain(message);
+            messages.extend(told.map(|message| Message { id: before + message.id, ..message }));
+            prelude.push(&event);
         }
         before = before.saturating_add(segment.until);
     }
@@ -157,7 +180,7 @@ pub(crate) async fn elements(context: &Context<'_>, params: ElementsParams) -> R
             for segment in lineage(context, *record).await? {
                 elements.extend(native_elements(&past::messages_before_adoption(context, &segment.record).await));
                 // What the agent thought is there only in pieces.
-                let mut events = read_segment(&*context.host.sessions.log, &segment, &[Type::ToolOutputDelta]).await?;
+                let mut events = read_segment(&*context.host.sessions.log, &segment, |_| true).await?;
                 for event in &mut events {
                     let filled = inline_texts(context.host.sessions.engine.artifacts(), event).await.into_owned();
                     *event = filled;
@@ -208,14 +231,15 @@ pub(super) fn fitting<T: Serialize>(items: impl Iterator<Item = T>) -> Vec<T> {
     fitting
 }
 
-/// The events of a segment without those of some types, as far as retention has kept them.
+/// The events of a segment that are wanted, by their JSON, as far as retention has kept them; never the pieces of a
+/// tool's output, which is in the log as a whole.
 async fn read_segment(
     log: &dyn Log,
     segment: &LineageSegment,
-    without: &[Type],
+    mut wants: impl FnMut(&str) -> bool,
 ) -> Result<Vec<NormalizedEvent>, Fault> {
     let stream = StreamId::from(&segment.record.session_id);
-    let wanted = Type::ALL.iter().copied().filter(|known| !without.contains(known));
+    let wanted = Type::ALL.iter().copied().filter(|known| *known != Type::ToolOutputDelta);
     let filter = Filter::stream(stream.clone()).types(wanted);
     let mut start = Start::AfterSeq(stream.clone(), 0);
     let mut follower = loop {
@@ -228,11 +252,21 @@ async fn read_segment(
     };
     let mut events = Vec::new();
     while let Some(batch) = follower.ready().await.map_err(fault::log)? {
-        for entry in batch.iter().filter(|entry| entry.seq() <= segment.until) {
+        for entry in batch.iter().filter(|entry| entry.seq() <= segment.until && wants(entry.json())) {
             events.push(entry.event().map_err(fault::log)?.clone());
         }
     }
     Ok(events)
+}
+
+/// `workspace/session/delete`: takes one session off the lists, which must be named.
+pub(crate) async fn delete_in_workspace(
+    context: &Context<'_>,
+    params: WorkspaceSessionParams,
+) -> Result<DeleteResult, Fault> {
+    let WorkspaceSessionParams { workspace_id, session_id, agent_type } = params;
+    let params = DeleteParams { session_id: Some(session_id), workspace_id: Some(workspace_id), agent_type };
+    delete(context, params).await
 }
 
 pub(crate) async fn delete(context: &Context<'_>, params: DeleteParams) -> Result<DeleteResult, Fault> {

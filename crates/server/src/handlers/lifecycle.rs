@@ -1,37 +1,33 @@
 //! `initialize`, `shutdown` and `status/*`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use futures::future::join_all;
 use roost_log::{Health, Start};
+use roost_model::registry::{RuntimeRegistry, RuntimeStatus};
 use roost_rpc::notification::EventName;
 use roost_rpc::{
-    Empty, EventFormat, Fault, FaultCode, HealthResult, InitializeParams, InitializeResult, NoParams, PROTOCOL_VERSION,
+    Empty, EventFormat, Fault, HealthResult, InitializeParams, InitializeResult, NoParams, PROTOCOL_VERSION,
     SERVER_NAME, ServerCapabilities, ServerInfo, StatusResult, Success,
 };
 use serde_json::json;
 
-use super::{agent, shape};
+use super::{agent, routing, shape};
 use crate::caller::Door;
 use crate::cdev::notify::Naming;
 use crate::connection::Connection;
 use crate::dispatch::Context;
 use crate::fault;
-use crate::feed::{Feed, Selection};
+use crate::feed::{DELTA_EVENT, Feed, Selection};
 use crate::host::Host;
 
 pub(crate) async fn initialize(context: &Context<'_>, params: InitializeParams) -> Result<InitializeResult, Fault> {
-    if let Some(version) = &params.protocol_version
-        && !is_served(version)
-    {
-        let why = format_args!("protocol version {version} is not served here; 1.x is");
-        return Err(Fault::new(FaultCode::UnsupportedVersion, why).with("supported", ["1.0"]));
-    }
     if let Some(connection) = context.connection {
         connection.initialize();
         // The local door's clients say what they want to follow.
         if context.caller.door != Door::Local {
-            follow_usual(context.host, connection).await?;
+            follow_usual(context.host, connection, wants_deltas(&params)).await?;
         }
     }
     let info = ServerInfo { name: SERVER_NAME.into(), version: context.host.daemon.version.clone() };
@@ -39,23 +35,25 @@ pub(crate) async fn initialize(context: &Context<'_>, params: InitializeParams) 
         protocol_version: PROTOCOL_VERSION.into(),
         server_info: info.clone(),
         server_info_snake: info,
-        capabilities: capabilities(context.host).await,
+        capabilities: capabilities(context).await,
         client_id: context.caller.client_id.to_string(),
     })
 }
 
-/// Whether the protocol version is `1` or begins with `1.`.
-fn is_served(version: &str) -> bool {
-    version == "1" || version.starts_with("1.")
+/// Whether the client names `agent_message_delta` among the notifications that it can take.
+fn wants_deltas(params: &InitializeParams) -> bool {
+    let named = params.capabilities.as_ref().and_then(|capabilities| capabilities.get("notifications")?.as_array());
+    named.is_some_and(|names| names.iter().any(|name| name == DELTA_EVENT))
 }
 
 /// Starts the default cdev feed; a second `initialize` changes nothing.
-async fn follow_usual(host: &std::sync::Arc<Host>, connection: &std::sync::Arc<Connection>) -> Result<(), Fault> {
+async fn follow_usual(host: &Arc<Host>, connection: &Arc<Connection>, deltas: bool) -> Result<(), Fault> {
     if !connection.feeds().is_empty() {
         return Ok(());
     }
-    let follower = host.sessions.log.follow(Selection::Usual.filter(), Start::Now).await.map_err(fault::log)?;
-    let feed = Feed::cdev(host.clone(), connection.clone(), Selection::Usual, Naming::Claude, follower, None);
+    let selection = Selection::Usual { deltas };
+    let follower = host.sessions.log.follow(selection.filter(), Start::Now).await.map_err(fault::log)?;
+    let feed = Feed::cdev(host.clone(), connection.clone(), selection, Naming::Claude, follower, None);
     let replaced = connection.feeds().put(EventFormat::Cdev, feed);
     join_all(replaced.into_iter().map(Feed::end)).await;
     let default = host.workspaces.default();
@@ -70,10 +68,13 @@ async fn follow_usual(host: &std::sync::Arc<Host>, connection: &std::sync::Arc<C
     Ok(())
 }
 
-async fn capabilities(host: &Host) -> ServerCapabilities {
+async fn capabilities(context: &Context<'_>) -> ServerCapabilities {
     let all =
         |names: &[&str]| -> BTreeMap<String, bool> { names.iter().map(|name| ((*name).to_owned(), true)).collect() };
-    let registry = host.sessions.engine.registry().await;
+    let mut registry = context.host.sessions.engine.registry().await;
+    if !context.caller.is_owner() {
+        disable_missing(context, &mut registry);
+    }
     let git = ["status", "diff", "stage", "unstage", "discard", "commit", "push", "pull", "branches", "checkout"];
     ServerCapabilities {
         agent: all(&["run", "stop", "respond", "sessions", "sessionWatch"]),
@@ -83,6 +84,18 @@ async fn capabilities(host: &Host) -> ServerCapabilities {
         notifications: EventName::ALL.iter().map(|event| event.name().to_owned()).collect(),
         supported_agents: registry.runtimes.iter().map(|runtime| runtime.id.clone()).collect(),
         runtime_registry: registry,
+    }
+}
+
+/// Shows devices a runtime that is not installed as disabled: they offer whatever is active. Somebody at the machine is
+/// told apart what is disabled and what is missing.
+fn disable_missing(context: &Context<'_>, registry: &mut RuntimeRegistry) {
+    for runtime in &mut registry.runtimes {
+        let reason = routing::missing_runtime(context, runtime);
+        if let Some(look) = runtime.availability.as_mut().filter(|look| !look.installed) {
+            look.reason = Some(reason);
+            runtime.status = RuntimeStatus::Disabled;
+        }
     }
 }
 
@@ -116,8 +129,8 @@ pub(crate) async fn status(context: &Context<'_>, _: NoParams) -> Result<StatusR
         None => false,
     };
     Ok(StatusResult {
-        session_id: host.daemon.instance.clone(),
-        agent_session_id: agent.map(|record| record.session_id.to_string()),
+        session_id: agent.map(|record| record.session_id.to_string()).unwrap_or_default(),
+        agent_session_id: host.daemon.instance.clone(),
         claude_state: state.into(),
         agent_state: state.into(),
         agent_type: host.sessions.engine.registry().await.default_runtime,

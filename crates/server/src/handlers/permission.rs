@@ -7,8 +7,9 @@ use roost_model::approval::PendingAsk;
 use roost_model::scope::Scope;
 use roost_model::tool::PolicyDecision;
 use roost_rpc::{
-    Fault, FaultCode, ListedRule, NoParams, PendingParams, PendingRequest, PendingResult, PermissionDecision,
-    PermissionRespondParams, PermissionStats, RuleListResult, RuleRemoveParams, Success,
+    Fault, FaultCode, HookDecision, ListedRule, NoParams, PendingParams, PendingRequest, PendingResult,
+    PermissionDecision, PermissionRequestParams, PermissionRequestResult, PermissionRespondParams, PermissionStats,
+    RuleListResult, RuleRemoveParams, Success,
 };
 use serde_json::json;
 
@@ -40,6 +41,21 @@ pub(crate) async fn respond(context: &Context<'_>, params: PermissionRespondPara
     }
     answering::respond(context, &pending, to, params.key).await?;
     Ok(Success::DONE)
+}
+
+/// Answers a hook inside an agent: neither yes nor no. The runtime then asks for leave by its own protocol, which leads
+/// through the policy and, where that says so, to a person. `agents::check` has made sure that it is the agent's own
+/// session; nobody else runs such hooks.
+pub(crate) async fn request(
+    context: &Context<'_>,
+    params: PermissionRequestParams,
+) -> Result<PermissionRequestResult, Fault> {
+    if context.caller.agent.is_none() {
+        let why = "permission/request is for the hooks of a hosted agent; answer approvals with permission/respond";
+        return Err(Fault::new(FaultCode::Forbidden, why).with("session_id", params.session_id));
+    }
+    let message = format!("{} is decided when the runtime asks for leave", params.tool_name);
+    Ok(PermissionRequestResult { decision: HookDecision::Ask, message })
 }
 
 pub(crate) async fn pending(context: &Context<'_>, params: PendingParams) -> Result<PendingResult, Fault> {

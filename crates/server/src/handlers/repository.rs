@@ -171,7 +171,7 @@ pub(crate) async fn tree(context: &Context<'_>, params: TreeParams) -> Result<Tr
                 root: node.clone(),
                 node,
                 total_nodes: tree.nodes as u64,
-                max_depth_reached: tree.depth as u32,
+                max_depth_reached: tree.depth >= depth,
                 truncated: tree.is_cut,
             });
         }

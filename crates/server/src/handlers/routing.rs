@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use roost_model::mode::{AnyMode, Mode};
-use roost_model::registry::RuntimeStatus;
+use roost_model::registry::{RuntimeEntry, RuntimeStatus};
 use roost_model::runtime::RuntimeName;
 use roost_model::session::SessionRecord;
 use roost_rpc::{Fault, FaultCode, Scope, WorkspaceSessionParams};
@@ -25,14 +25,19 @@ pub(super) async fn runtime(context: &Context<'_>, agent_type: Option<&str>) -> 
     };
     match entry {
         Some(entry) if entry.status == RuntimeStatus::Disabled => refuse("disabled", "it is disabled here".into()),
-        Some(entry) => match entry.availability {
-            Some(look) if !look.installed => {
-                refuse("unavailable", look.reason.unwrap_or_else(|| "it is missing".into()))
-            }
-            _ => Ok(id),
-        },
+        Some(entry) if entry.availability.as_ref().is_some_and(|look| !look.installed) => {
+            refuse("unavailable", missing_runtime(context, &entry))
+        }
+        Some(_) => Ok(id),
         None => Err(Fault::new(FaultCode::AgentNotConfigured, "no runtime is registered")),
     }
+}
+
+/// Why a runtime cannot be used that is not installed. Where it was looked for is told only to somebody at the machine.
+pub(super) fn missing_runtime(context: &Context<'_>, runtime: &RuntimeEntry) -> String {
+    let reason = runtime.availability.as_ref().and_then(|look| look.reason.clone());
+    let plain = || format!("{} is not installed on this host; install it there", runtime.display_name);
+    reason.filter(|_| context.caller.is_owner()).unwrap_or_else(plain)
 }
 
 /// Refuses an `agent_type` that names no registered runtime; absent is fine.

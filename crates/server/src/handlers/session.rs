@@ -22,6 +22,7 @@ use super::amending::{amend, only_for_new};
 use super::attaching::Attachments;
 use super::git::worktree;
 use super::routing::SessionSelector;
+use super::terminal_input::TerminalInput;
 use super::{answering, routing, shape, terminal_input};
 use crate::dispatch::Context;
 use crate::fault;
@@ -112,6 +113,14 @@ fn check_size(field: &str, bytes: usize, most: usize) -> Result<(), Fault> {
     Err(Fault::params(format_args!("{field} has {bytes} bytes; {most} are the limit")).with("field", field))
 }
 
+/// Refuses a prompt without any words.
+pub(super) fn check_prompt(prompt: &str) -> Result<(), Fault> {
+    if prompt.trim().is_empty() {
+        return Err(Fault::params("prompt must not be empty").with("field", "prompt"));
+    }
+    Ok(())
+}
+
 /// Refuses a title that is too long.
 pub(super) fn check_title(title: Option<&String>) -> Result<(), Fault> {
     check_size("title", title.map_or(0, String::len), NAME)
@@ -181,6 +190,9 @@ pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Re
     routing::check_agent_type(context, agent_type)?;
     let mode = routing::mode(params.permission_mode, params.yolo_mode);
     check_size("model", params.model.as_ref().map_or(0, String::len), NAME)?;
+    if params.images.is_none() && params.files.is_none() {
+        check_prompt(&params.prompt)?;
+    }
     let SessionSendParams { images, files, .. } = params;
     let found = match (&params.session_id, params.mode.unwrap_or_default()) {
         (Some(id), _) => Some(
@@ -198,6 +210,7 @@ pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Re
     let (record, attached, auto_created) = match found {
         Some(record) => {
             let attached = Attachments::check(context, record.runtime.id(), record.cwd.as_ref(), images, files).await?;
+            context.host.delivery.panels.set_interactive(&record.session_id, true);
             (record, attached, false)
         }
         None => {
@@ -294,8 +307,12 @@ pub(crate) async fn stop(context: &Context<'_>, params: SessionStopParams) -> Re
 
 pub(crate) async fn input(context: &Context<'_>, params: SessionInputParams) -> Result<SessionInputResult, Fault> {
     let record = routing::session(context, &params.session_id, params.agent_type.as_deref()).await?;
-    let typed = params.key.or(params.input).ok_or_else(|| Fault::missing("input"))?;
-    let key = terminal_input::type_into(context, &record, &typed).await?;
+    let typed = match (&params.key, &params.input) {
+        (Some(key), _) => TerminalInput::Key(key),
+        (None, Some(input)) => TerminalInput::Input(input),
+        (None, None) => return Err(Fault::missing("input")),
+    };
+    let key = terminal_input::type_into(context, &record, typed, params.tool_use_id.as_deref()).await?;
     Ok(SessionInputResult { status: "sent".into(), key, agent_type: record.runtime.id().into() })
 }
 

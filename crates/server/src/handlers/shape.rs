@@ -59,6 +59,7 @@ pub(super) fn session_info(host: &Host, record: &SessionRecord, source: KeptBy) 
 
 pub(super) fn history_item(host: &Host, record: &SessionRecord, source: KeptBy, workspace: &str) -> HistoryItem {
     HistoryItem {
+        id: record.session_id.to_string(),
         session_id: record.session_id.to_string(),
         workspace_id: workspace.into(),
         agent_type: record.runtime.id().into(),

@@ -2,7 +2,10 @@
 
 use roost_engine::Kept;
 use roost_model::session::SessionRecord;
-use roost_rpc::{Fault, FaultCode, FocusResult, UnwatchParams, WatchParams, WatchResult, WorkspaceSessionParams};
+use roost_rpc::{
+    Fault, FaultCode, FocusResult, UnwatchParams, WatchParams, WatchResult, WorkspaceSessionParams,
+    WorkspaceWatchParams,
+};
 use serde_json::json;
 use tokio::sync::oneshot;
 
@@ -12,6 +15,7 @@ use super::shape;
 use crate::cdev::notify::Naming;
 use crate::connection::Connection;
 use crate::dispatch::Context;
+use crate::fault;
 use crate::feed::{FeedCommand, ResumePoint};
 use crate::tail::{TailHandle, Watcher};
 
@@ -25,6 +29,7 @@ pub(crate) async fn watch(context: &Context<'_>, params: WatchParams) -> Result<
     let after = params.after.as_deref().map(str::parse::<ResumePoint>).transpose()?;
     let session = record.session_id.to_string();
     let workspace = params.workspace_id.or_else(|| shape::workspace_id(&context.host.workspaces, &record));
+    remember_constants(context, &record).await?;
     let was_there = connection.views(&session);
     let commands = connection.feeds().commands();
     let cursor = match commands {
@@ -50,7 +55,7 @@ pub(crate) async fn watch(context: &Context<'_>, params: WatchParams) -> Result<
         set_focus(context, connection, workspace, &record);
     }
     if !was_there {
-        context.host.presence.notify_joined(connection, &session);
+        context.host.presence.notify_joined(context.host, connection, &session);
     }
     connection.notify("session_watch_started", json!({ "session_id": session, "watching": true }));
     Ok(WatchResult {
@@ -60,6 +65,21 @@ pub(crate) async fn watch(context: &Context<'_>, params: WatchParams) -> Result<
         session_id: Some(session),
         cursor,
     })
+}
+
+/// Has the session's workspace and runtime at hand for events about its viewers, which also come when nobody can wait.
+async fn remember_constants(context: &Context<'_>, record: &SessionRecord) -> Result<(), Fault> {
+    let notifications = &context.host.delivery.notifications;
+    let constants = notifications.session_constants(&*context.host.sessions.log, &record.session_id);
+    constants.await.map(drop).map_err(fault::log)
+}
+
+/// `workspace/session/watch`, which must name the workspace.
+pub(crate) async fn watch_in_workspace(
+    context: &Context<'_>,
+    params: WorkspaceWatchParams,
+) -> Result<WatchResult, Fault> {
+    watch(context, params.into()).await
 }
 
 /// Tails a past session for this client, unless it is tailed already.
@@ -95,20 +115,21 @@ pub(crate) async fn unwatch(context: &Context<'_>, params: UnwatchParams) -> Res
         },
         None => first_watched(context, connection, &params).await,
     };
+    let workspace = session.as_deref().and_then(|session| connection.watched_workspace(session));
     let unwatched = session.filter(|session| connection.unwatch(session));
     if let Some(session) = &unwatched {
         // Watching put it on the screen.
         if connection.focus().is_some_and(|(_, focused)| focused == *session) {
             connection.set_focus(None);
         }
-        context.host.presence.notify_left(connection, session);
+        context.host.presence.notify_left(context.host, connection, session);
         let params = json!({ "session_id": session, "watching": false, "reason": "client_request" });
         connection.notify("session_watch_stopped", params);
     }
     Ok(WatchResult {
         status: "unwatched".into(),
         watching: false,
-        workspace_id: params.workspace_id,
+        workspace_id: workspace.or(params.workspace_id),
         session_id: unwatched.or(params.session_id),
         cursor: None,
     })
@@ -137,10 +158,11 @@ pub(crate) async fn focus(context: &Context<'_>, params: WorkspaceSessionParams)
     let connection = context.connected()?;
     let record = routing::find_session(context, SessionSelector::from_params(&params)).await?.record();
     let session = record.session_id.as_str();
+    remember_constants(context, &record).await?;
     let was_there = connection.views(session);
     set_focus(context, connection, &params.workspace_id, &record);
     if !was_there {
-        context.host.presence.notify_joined(connection, session);
+        context.host.presence.notify_joined(context.host, connection, session);
     }
     let mut viewers = context.host.presence.viewers(session);
     let viewer_count = viewers.len() as u64;
@@ -170,6 +192,6 @@ pub(super) fn clear_focus(context: &Context<'_>, connection: &Connection) {
 /// Sends `session_left` to a session's viewers if the client neither shows nor watches it any more.
 fn notify_if_gone(context: &Context<'_>, connection: &Connection, before: Option<(String, String)>) {
     if let Some((_, session)) = before.filter(|(_, session)| !connection.views(session)) {
-        context.host.presence.notify_left(connection, &session);
+        context.host.presence.notify_left(context.host, connection, &session);
     }
 }

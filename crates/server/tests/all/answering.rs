@@ -79,11 +79,13 @@ async fn what_waits_is_sent_again_to_whoever_watches_or_attaches() {
     ] {
         let mut late = door.client().await;
         let answer = late.call(method, params.clone()).await.unwrap();
-        assert_eq!(late.event("pty_permission").await["tool_use_id"], "call", "{method}");
+        let told = late.event("pty_permission").await;
+        assert_eq!(told["tool_use_id"], "call", "{method}");
         assert_eq!(late.event("claude_waiting").await["tool_use_id"], "q", "{method}");
         if method == "session/start" {
             assert_eq!((&answer["status"], &answer["has_pending_permission"]), (&json!("attached"), &json!(true)));
-            assert!(answer["pending_permission_type"].is_string() && answer["pending_permission_target"].is_string());
+            let answered = [&answer["pending_permission_type"], &answer["pending_permission_target"]];
+            assert_eq!(answered, [&told["type"], &told["target"]]);
         }
         // And again to the same client, as often as it asks.
         late.call(method, params).await.unwrap();
@@ -125,13 +127,15 @@ async fn a_late_answer_is_refused_as_clients_expect_it_however_it_comes() {
         ("permission/respond", allow),
         ("permission/respond", json!({ "tool_use_id": "call", "decision": "deny", "session_id": scene.session })),
         ("permission/respond", json!({ "tool_use_id": "never asked", "decision": "allow" })),
-        ("agent/respond", json!({ "tool_use_id": "call", "response": "yes" })),
         ("session/respond", json!({ "session_id": scene.session, "type": "permission", "response": "yes" })),
         ("session/respond", json!({ "session_id": scene.session, "type": "question", "response": "yes" })),
     ] {
         let fault = client.call(method, params.clone()).await.unwrap_err();
         assert_eq!(fault["code"], -32603, "{method} {params}: {fault}");
     }
+    // Clients of this one look for another code.
+    let fault = client.call("agent/respond", json!({ "tool_use_id": "call", "response": "yes" })).await.unwrap_err();
+    assert_eq!(fault["code"], -32003, "{fault}");
     assert_eq!(scene.agent.told_so_far(), []);
 }
 
@@ -349,4 +353,165 @@ async fn a_remembered_no_is_removed_only_by_an_admin() {
     let fault = client.call("rule/remove", rule.clone()).await.unwrap_err();
     assert_eq!((&fault["code"], &fault["data"]["needs"]), (&json!(-32051), &json!("admin")), "{fault}");
     door.local().await.call("rule/remove", rule).await.unwrap();
+}
+
+/// The options of a panel as pairs of key and whether it is selected.
+fn selected(asked: &Value) -> Value {
+    let options = asked["options"].as_array().unwrap().iter();
+    options.filter(|option| option["selected"] == true).map(|option| option["key"].clone()).collect()
+}
+
+#[tokio::test]
+async fn arrows_move_a_selection_that_everybody_sees_and_enter_takes_it() {
+    let mut door = Door::open().await;
+    let mut first = door.client().await;
+    let mut scene = waiting(&mut door, &mut first).await;
+    let mut second = door.client().await;
+    second.call("session/watch", json!({ "session_id": scene.session })).await.unwrap();
+    assert_eq!(selected(&second.event("pty_permission").await), json!(["allow_once"]));
+    let presses = [
+        ("up", "allow_once"),
+        ("down", "allow_session"),
+        ("up", "allow_once"),
+        ("down", "allow_session"),
+        ("down", "deny"),
+        ("down", "deny"),
+    ];
+    for (key, expected) in presses {
+        first.call("session/input", json!({ "session_id": scene.session, "key": key })).await.unwrap();
+        for client in [&mut first, &mut second] {
+            assert_eq!(selected(&client.event("pty_permission").await), json!([expected]), "{key}");
+        }
+    }
+    // Whoever comes later sees it too, and may take it.
+    let mut third = door.client().await;
+    third.call("session/watch", json!({ "session_id": scene.session })).await.unwrap();
+    assert_eq!(selected(&third.event("pty_permission").await), json!(["deny"]));
+    assert_eq!(scene.agent.told_so_far(), [], "nothing is answered by moving");
+    third.call("session/input", json!({ "session_id": scene.session, "input": "enter" })).await.unwrap();
+    assert!(matches!(scene.agent.told().await, Told::Denied(call, _) if call == "call".into()));
+}
+
+#[tokio::test]
+async fn a_selection_is_of_one_attempt_and_not_of_the_next() {
+    let mut door = Door::open().await;
+    let mut client = door.client().await;
+    let mut scene = waiting(&mut door, &mut client).await;
+    client.call("session/input", json!({ "session_id": scene.session, "key": "down" })).await.unwrap();
+    client.event("pty_permission").await;
+    let deny = json!({ "tool_use_id": "call", "decision": "deny" });
+    client.call("permission/respond", deny).await.unwrap();
+    scene.agent.told().await;
+    client.event("pty_permission_resolved").await;
+    scene.agent.say_all([facts::requested("other"), facts::asks("other")]).await;
+    assert_eq!(selected(&client.event("pty_permission").await), json!(["allow_once"]));
+}
+
+#[tokio::test]
+async fn a_key_that_nobody_knows_and_an_option_that_is_not_shown_are_refused() {
+    let mut door = Door::open().await;
+    let mut client = door.client().await;
+    let mut scene = waiting(&mut door, &mut client).await;
+    for typed in [json!({ "key": "f1" }), json!({ "key": "" }), json!({ "input": "0" }), json!({ "input": "4" })] {
+        let mut params = typed.clone();
+        params["session_id"] = json!(scene.session);
+        let fault = client.call("session/input", params).await.unwrap_err();
+        assert_eq!(fault["code"], -32602, "{typed}: {fault}");
+    }
+    assert_eq!(scene.agent.told_so_far(), []);
+    client.call("session/input", json!({ "session_id": scene.session, "input": "3" })).await.unwrap();
+    assert!(matches!(scene.agent.told().await, Told::Denied(..)), "the third option is to deny");
+}
+
+#[tokio::test]
+async fn a_key_answers_only_what_its_client_was_shown() {
+    let mut door = Door::open().await;
+    let mut first = door.client().await;
+    let mut scene = waiting(&mut door, &mut first).await;
+    // Somebody who has seen nothing.
+    let mut blind = door.client().await;
+    let enter = json!({ "session_id": scene.session, "key": "enter" });
+    let fault = blind.call("session/input", enter.clone()).await.unwrap_err();
+    assert_eq!((&fault["code"], &fault["data"]["field"]), (&json!(-32602), &json!("tool_use_id")), "{fault}");
+    // Two at once: which one is meant?
+    scene.agent.say_all([facts::requested("other"), facts::asks("other")]).await;
+    first.event("pty_permission").await;
+    let fault = first.call("session/input", enter.clone()).await.unwrap_err();
+    assert!(fault["message"].as_str().unwrap().contains("call, other"), "{fault}");
+    assert_eq!(scene.agent.told_so_far(), []);
+    let named = json!({ "session_id": scene.session, "key": "enter", "tool_use_id": "other" });
+    first.call("session/input", named).await.unwrap();
+    assert_eq!(scene.agent.told().await, Told::Approved("other".into()));
+    first.event("pty_permission_resolved").await;
+    first.call("session/input", enter).await.unwrap();
+    assert_eq!(scene.agent.told().await, Told::Approved("call".into()), "one is left, and it was shown");
+}
+
+#[tokio::test]
+async fn an_approval_is_told_once_in_the_form_of_its_session() {
+    let mut door = Door::open_with(crate::stage::unlimited).await;
+    let cases = [
+        ("agent/run", json!({}), "claude_permission"),
+        ("agent/run", json!({ "permission_mode": "default" }), "claude_permission"),
+        ("agent/run", json!({ "permission_mode": "interactive" }), "pty_permission"),
+        ("session/send", json!({}), "pty_permission"),
+        ("session/send", json!({ "permission_mode": "interactive" }), "pty_permission"),
+    ];
+    for (method, mut params, expected) in cases {
+        let mut client = door.client().await;
+        params["prompt"] = json!("go");
+        params["workspace_id"] = json!(door.workspace().await);
+        let session = client.call(method, params.clone()).await.unwrap()["session_id"].clone();
+        let (_runtime, agent) = door.runtimes().task().await;
+        client.call("session/watch", json!({ "session_id": session })).await.unwrap();
+        agent.say_all([facts::requested("call"), facts::asks("call")]).await;
+        let working = client.until("pty_state").await;
+        let live = [working, client.until("pty_state").await].concat();
+        client.call("session/watch", json!({ "session_id": session })).await.unwrap();
+        let again = client.until("pty_state").await;
+        for told in [live, again] {
+            let forms: Vec<_> = crate::stage::names(&told)
+                .into_iter()
+                .filter(|name| ["pty_permission", "claude_permission"].contains(name))
+                .collect();
+            assert_eq!(forms, [expected], "{method} {params}");
+        }
+        agent.finish().await;
+        client.until("stream_read_complete").await;
+    }
+}
+
+#[tokio::test]
+async fn of_two_approvals_that_wait_an_answer_to_one_leaves_the_session_waiting() {
+    let mut door = Door::open().await;
+    let mut client = door.client().await;
+    let mut scene = waiting(&mut door, &mut client).await;
+    scene.agent.say_all([facts::requested("other"), facts::asks("other")]).await;
+    client.event("pty_permission").await;
+    for (call, status, pty) in [("call", "waiting", "permission"), ("other", "running", "thinking")] {
+        client.call("permission/respond", json!({ "tool_use_id": call, "decision": "allow" })).await.unwrap();
+        scene.agent.told().await;
+        client.event("pty_permission_resolved").await;
+        assert_eq!(client.event("claude_status").await["state"], status, "{call}");
+        assert_eq!(client.event("pty_state").await["state"], pty, "{call}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_for_what_was_answered_meanwhile_is_refused_and_stops_nothing() {
+    let mut door = Door::open().await;
+    let mut first = door.client().await;
+    let mut scene = waiting(&mut door, &mut first).await;
+    // It looks elsewhere, where it is not told of the end.
+    let elsewhere = door.harness.home.path().join("elsewhere");
+    let add = json!({ "path": elsewhere, "create_if_missing": true });
+    let other = first.call("workspace/add", add).await.unwrap();
+    first.call("workspace/subscribe", json!({ "workspace_id": other["id"] })).await.unwrap();
+    let mut second = door.client().await;
+    second.call("permission/respond", json!({ "tool_use_id": "call", "decision": "allow" })).await.unwrap();
+    assert_eq!(scene.agent.told().await, Told::Approved("call".into()));
+    let escape = json!({ "session_id": scene.session, "key": "escape" });
+    let fault = first.call("session/input", escape).await.unwrap_err();
+    assert_eq!((&fault["code"], &fault["data"]["tool_use_id"]), (&json!(-32603), &json!("call")), "{fault}");
+    assert_eq!(scene.agent.told_so_far(), []);
 }

@@ -45,6 +45,31 @@ fn open(row: &Parameter, home: &str) -> Value {
     }
 }
 
+#[tokio::test]
+async fn a_device_that_waits_is_let_in_or_turned_away_over_the_local_socket() {
+    let door = Door::open_with(|settings| {
+        unlimited(settings);
+        settings.require_pairing_approval = true;
+    })
+    .await;
+    for (reject, expected) in [(false, 200), (true, 403)] {
+        let mut local = door.local().await;
+        let offer = local.call("pair/create", json!({})).await.unwrap();
+        let body = json!({ "pairing_token": offer["token"] });
+        let answer = async {
+            let request = loop {
+                let waiting = local.call("device/pending", json!({})).await.unwrap();
+                if let Some(first) = waiting["pending"].get(0) {
+                    break first["request_id"].clone();
+                }
+            };
+            local.call("device/approve", json!({ "request_id": request, "reject": reject })).await.unwrap();
+        };
+        let ((status, tokens), ()) = tokio::join!(door.post("/api/auth/exchange", None, &body), answer);
+        assert_eq!(status, expected, "{tokens}");
+    }
+}
+
 /// Whether the answer is the refusal of this parameter.
 fn is_refused(row: &Parameter, outcome: &Result<Value, Value>) -> bool {
     let Err(fault) = outcome else { return false };

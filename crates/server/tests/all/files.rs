@@ -41,6 +41,21 @@ async fn a_text_is_read_as_it_is_and_a_picture_in_base64() {
 }
 
 #[tokio::test]
+async fn whoever_wants_all_of_a_file_or_nothing_is_refused_a_part_of_it() {
+    let door = Door::open().await;
+    let mut client = door.client().await;
+    std::fs::write(folder(&door).join("long.txt"), "x".repeat(3 << 10)).unwrap();
+    let part = client.call("file/get", json!({ "path": "long.txt", "max_size_kb": 2 })).await.unwrap();
+    assert_eq!((&part["truncated"], &part["size"]), (&json!(true), &json!(3 << 10)));
+    let whole = json!({ "path": "long.txt", "max_size_kb": 2, "truncate": false });
+    let fault = client.call("file/get", whole).await.unwrap_err();
+    let found = json!([fault["code"], fault["data"]["code"], fault["data"]["size"], fault["data"]["max_size"]]);
+    assert_eq!(found, json!([-32021, "FILE_TOO_LARGE", 3 << 10, 2 << 10]), "{fault}");
+    let whole = json!({ "path": "long.txt", "truncate": false });
+    assert_eq!(client.call("file/get", whole).await.unwrap()["truncated"], false);
+}
+
+#[tokio::test]
 async fn what_does_not_fit_into_an_answer_is_read_in_pieces() {
     let door = Door::open_with(unlimited).await;
     let mut client = door.client().await;

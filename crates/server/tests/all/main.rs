@@ -36,6 +36,7 @@ mod secrecy;
 mod slow_client;
 mod sound;
 mod stage;
+mod streaming;
 mod terminal;
 mod uploads;
 mod watching;

@@ -138,7 +138,7 @@ async fn folders_are_listed_drawn_and_counted() {
 
     let tree = client.call("repository/files/tree", json!({ "depth": 1 })).await.unwrap();
     assert_eq!((&tree["name"], &tree["root"]["children"][0]["path"]), (&json!("repo"), &json!("src")));
-    assert_eq!((&tree["total_nodes"], &tree["max_depth_reached"]), (&json!(4), &json!(1)));
+    assert_eq!((&tree["total_nodes"], &tree["max_depth_reached"]), (&json!(4), &json!(true)));
 
     let stats = client.call("repository/stats", json!({})).await.unwrap();
     assert_eq!((&stats["total_files"], &stats["total_directories"]), (&json!(6), &json!(2)));

@@ -43,7 +43,7 @@ async fn an_agent_is_run_asked_answered_and_stopped_over_http() {
         task.say_all([facts::requested("call"), facts::asks("call")]).await;
         let mut watcher = door.client().await;
         watcher.call("session/watch", json!({ "session_id": ran["session_id"] })).await.unwrap();
-        watcher.event("pty_permission").await;
+        watcher.event("claude_permission").await;
         let (_, state) = get(&door, &access, &format!("{agent}/status")).await;
         assert_eq!((&state["state"], &state["session_id"]), (&json!("waiting"), &ran["session_id"]));
         let answer = json!({ "tool_use_id": "call", "response": "approved" });

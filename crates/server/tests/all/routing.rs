@@ -44,6 +44,20 @@ fn calls(workspace: &str, session: &str) -> Vec<(&'static str, Value)> {
 }
 
 #[tokio::test]
+async fn an_empty_runtime_is_the_usual_one_wherever_one_can_be_named() {
+    let mut door = Door::open_with(unlimited).await;
+    let mut client = door.client().await;
+    let workspace = door.workspace().await;
+    let session = door.scene(&mut client).await.session;
+    for (method, mut params) in calls(&workspace, &session) {
+        params["agent_type"] = json!(" ");
+        if let Err(fault) = client.call(method, params).await {
+            assert!(!fault["message"].as_str().unwrap().contains("agent_type"), "{method}: {fault}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_unknown_runtime_is_refused_before_anything_else_is_looked_at() {
     let (door, _others) = Door::with_other(RuntimeStatus::Active, installed()).await;
     let mut client = door.client().await;
@@ -138,13 +152,22 @@ async fn a_disabled_runtime_is_shown_and_cannot_be_invoked() {
 }
 
 #[tokio::test]
-async fn a_runtime_that_is_not_there_is_shown_with_the_reason_and_cannot_be_invoked() {
-    let missing = Availability::Missing { reason: "install it with `npm install other`".into() };
+async fn a_runtime_that_is_not_there_is_not_active_and_only_the_machine_is_told_where_it_was_looked_for() {
+    let missing = Availability::Missing { reason: "`other` is not in /home/ada/bin".into() };
     let (door, others) = Door::with_other(RuntimeStatus::Active, missing).await;
     let mut client = door.client().await;
     let hello = client.hello().await;
-    let availability = &hello["capabilities"]["runtimeRegistry"]["runtimes"][1]["availability"];
+    let shown = &hello["capabilities"]["runtimeRegistry"]["runtimes"][1];
+    let availability = &shown["availability"];
     assert_eq!((&availability["installed"], &availability["loggedIn"]), (&json!(false), &json!(false)));
+    assert_eq!(shown["status"], "disabled");
+    assert!(!hello.to_string().contains("/home/ada/bin"), "{hello}");
+    let hello = door.local().await.hello().await;
+    let shown = &hello["capabilities"]["runtimeRegistry"]["runtimes"][1];
+    assert_eq!(
+        (&shown["status"], &shown["availability"]["reason"]),
+        (&json!("active"), &json!("`other` is not in /home/ada/bin"))
+    );
     let workspace = door.workspace().await;
     for (method, params) in [
         ("session/start", json!({ "workspace_id": workspace, "agent_type": "other" })),
@@ -157,7 +180,8 @@ async fn a_runtime_that_is_not_there_is_shown_with_the_reason_and_cannot_be_invo
             (&json!(-32603), &json!("other")),
             "{method}: {fault}"
         );
-        assert!(fault["message"].as_str().unwrap().contains("npm install other"), "{fault}");
+        let message = fault["message"].as_str().unwrap();
+        assert!(message.contains("not installed on this host") && !message.contains("/home/ada"), "{fault}");
     }
     assert!(others.is_idle());
 }

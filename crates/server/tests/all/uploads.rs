@@ -45,8 +45,9 @@ async fn a_picture_is_taken_listed_and_removed() {
     assert_eq!(get(&door, &token, "/api/images/validate?path=../secret").await.1["valid"], false);
     let authorization = format!("Bearer {token}");
     let request = format!("DELETE /api/images?id={}", taken["id"].as_str().unwrap());
-    let (status, ..) = door.http(&request, &[("Authorization", &authorization)], "").await;
-    assert_eq!(status, 200);
+    let (status, _, removed) = door.http(&request, &[("Authorization", &authorization)], "").await;
+    let removed: Value = serde_json::from_str(&removed).unwrap();
+    assert_eq!((status, &removed["success"], &removed["id"]), (200, &json!(true), &taken["id"]));
     assert!(!lies.exists());
     let (status, gone) = get(&door, &token, &format!("/api/images?id={}", taken["id"].as_str().unwrap())).await;
     assert_eq!((status, &gone["error"]), (404, &json!("image_not_found")));
@@ -105,4 +106,50 @@ async fn how_much_is_taken_is_configured() {
     let (status, refused) = send(&door, &token, "file", PICTURE).await;
     assert_eq!((status, &refused["error"]), (413, &json!("image_too_large")));
     assert_eq!(send_to(&door, &token, "/api/uploads", "file", "only words").await.0, 200);
+}
+
+#[tokio::test]
+async fn a_file_that_is_too_big_for_a_request_comes_in_parts() {
+    let door = Door::open_with(|settings| {
+        crate::stage::unlimited(settings);
+        settings.limits.uploads.one = 8;
+        settings.limits.uploads.all = 64;
+    })
+    .await;
+    let token = door.token().await;
+    assert_eq!(send_to(&door, &token, "/api/uploads", "file", "more than eight").await.0, 413);
+    let (status, begun) = send_to(&door, &token, "/api/uploads?parts=true", "file", "one two ").await;
+    assert_eq!((status, &begun["offset"], &begun["complete"]), (200, &json!(8), &json!(false)), "{begun}");
+    let upload = format!("/api/uploads?upload_id={}", begun["id"].as_str().unwrap());
+    // A part that came already is refused, and the next byte is told.
+    let (status, refused) = send_to(&door, &token, &format!("{upload}&offset=0"), "file", "one two ").await;
+    assert_eq!((status, &refused["error"]), (409, &json!("offset_mismatch")));
+    assert_eq!(get(&door, &token, &upload).await, (200, json!({ "id": begun["id"], "offset": 8, "complete": false })));
+    let (_, more) = send_to(&door, &token, &format!("{upload}&offset=8"), "file", "three ").await;
+    assert_eq!(more["offset"], 14);
+    let (status, taken) = send_to(&door, &token, &format!("{upload}&offset=14&complete=true"), "file", "four").await;
+    assert_eq!((status, &taken["success"], &taken["size"]), (200, &json!(true), &json!(18)), "{taken}");
+    let lies = door.harness.home.path().join("repo").join(taken["local_path"].as_str().unwrap());
+    assert_eq!(std::fs::read_to_string(&lies).unwrap(), "one two three four");
+    assert_eq!(get(&door, &token, &upload).await.0, 404, "it is complete");
+}
+
+#[tokio::test]
+async fn nobody_else_goes_on_with_an_upload_and_no_upload_grows_beyond_what_all_may_have() {
+    let door = Door::open_with(|settings| {
+        crate::stage::unlimited(settings);
+        settings.limits.uploads.one = 8;
+        settings.limits.uploads.all = 12;
+    })
+    .await;
+    let (token, other) = (door.token().await, door.token().await);
+    let (_, begun) = send_to(&door, &token, "/api/uploads?parts=true", "file", "12345678").await;
+    let id = begun["id"].as_str().unwrap();
+    let upload = format!("/api/uploads?upload_id={id}");
+    assert_eq!(send_to(&door, &other, &upload, "file", "x").await.0, 404);
+    assert_eq!(send_to(&door, &token, &format!("/api/images?upload_id={id}"), "file", "x").await.0, 404);
+    let (status, refused) = send_to(&door, &token, &upload, "file", "90abc").await;
+    assert_eq!((status, &refused["error"]), (413, &json!("file_too_large")), "{refused}");
+    assert_eq!(get(&door, &token, &upload).await.0, 404, "it cannot become complete");
+    assert_eq!(get(&door, &token, "/api/uploads").await.1["count"], 0);
 }

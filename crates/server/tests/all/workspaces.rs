@@ -64,10 +64,10 @@ async fn what_is_no_folder_of_its_own_is_refused() {
         ("/no/such/folder", -32051),
         (home.join("no/such/folder").to_str().unwrap(), -32602),
         (home.join("file").to_str().unwrap(), -32602),
-        (home.join("repo").to_str().unwrap(), -32603),
-        (home.join("link").to_str().unwrap(), -32603),
-        (home.join("repo/../repo").to_str().unwrap(), -32603),
-        (home.join("repo/inside").to_str().unwrap(), -32603),
+        (home.join("repo").to_str().unwrap(), -32602),
+        (home.join("link").to_str().unwrap(), -32602),
+        (home.join("repo/../repo").to_str().unwrap(), -32602),
+        (home.join("repo/inside").to_str().unwrap(), -32602),
         (home.to_str().unwrap(), -32602),
     ]
     .map(|(path, code)| (path.to_owned(), code));

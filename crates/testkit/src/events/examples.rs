@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use roost_model::approval::{Answerer, ApprovalEnd, ApprovalScope};
+use roost_model::approval::{Answerer, ApprovalEnd, ApprovalScope, PendingKind};
 use roost_model::content::{ArtifactRef, AssistantContentBlock, TranscriptMessage};
 use roost_model::event::{EventBody, NormalizedEvent, RuntimeRef, Trace};
 use roost_model::failure::{FailureCode, TaskError};
@@ -250,6 +250,7 @@ fn additions() -> Vec<EventBody> {
             answers: BTreeMap::from([("count".into(), vec!["10".into()])]),
             answered_by: Some(answerer()),
             reason: Some("first answer wins".into()),
+            still_waits_for: Some(PendingKind::Approval),
         }
         .into(),
         PlanUpdatedPayload {
@@ -294,6 +295,7 @@ fn additions() -> Vec<EventBody> {
                 workspace: Some("/home/ada/engine".into()),
                 by: Some(answerer()),
             }),
+            still_waits_for: Some(PendingKind::Question),
         }
         .into(),
     ]

@@ -147,6 +147,8 @@ pub struct Uploads {
 struct FolderContents {
     stored: Vec<StoredUpload>,
     coming: usize,
+    /// The bytes that the coming ones have or may still get.
+    coming_bytes: u64,
 }
 
 impl Uploads {
@@ -178,7 +180,10 @@ impl Uploads {
                 let _ = folder.remove_file(name);
                 continue;
             }
-            there.coming += usize::from(name.starts_with(COMING) && Some(name) != without);
+            if name.starts_with(COMING) && Some(name) != without {
+                there.coming += 1;
+                there.coming_bytes += metadata.len().max(self.limits.one);
+            }
             let Some((id, own)) = self.kind.parse(name).filter(|_| metadata.is_file()) else { continue };
             let media_type = self.kind.media_type(own, &head(&folder, name));
             let (path, size) = (self.upload_path(name)?, metadata.len());
@@ -204,6 +209,15 @@ impl Uploads {
 
     /// Begins an upload; the id must be new. Reserves room for it. Waits for the disk.
     pub fn begin(&self, id: &str, own_name: &str, now: SystemTime) -> Result<Upload, Refusal> {
+        self.begin_with(id, own_name, self.limits.one, now)
+    }
+
+    /// Begins an upload that comes in parts and may take all the room that there is. Waits for the disk.
+    pub fn begin_in_parts(&self, id: &str, own_name: &str, now: SystemTime) -> Result<Upload, Refusal> {
+        self.begin_with(id, own_name, self.limits.all, now)
+    }
+
+    fn begin_with(&self, id: &str, own_name: &str, most: u64, now: SystemTime) -> Result<Upload, Refusal> {
         let folder = self.create_folder()?;
         let coming = format!("{COMING}{id}");
         let file = folder.create(&coming).map_err(|source| self.failed(source))?;
@@ -215,18 +229,11 @@ impl Uploads {
             folder,
             head: Vec::new(),
             size: 0,
+            most,
             room: 0,
             uploads: self.clone(),
         };
-        // Of those that come at the same time each sees the others, so together they never get more than there is; and
-        // each of them may still become as big as one may be.
-        let there = self.read_folder(now, Some(&upload.coming))?;
-        let used: u64 = there.stored.iter().map(|stored| stored.size).sum();
-        let used = used + there.coming as u64 * self.limits.one;
-        if there.stored.len() + there.coming >= self.limits.count || used >= self.limits.all {
-            return Err(Refusal::Full);
-        }
-        upload.room = self.limits.all - used;
+        upload.look_for_room(now)?;
         Ok(upload)
     }
 
@@ -296,21 +303,43 @@ pub struct Upload {
     folder: Dir,
     head: Vec<u8>,
     size: u64,
+    /// The greatest size that it may have, in bytes.
+    most: u64,
     room: u64,
     uploads: Uploads,
 }
 
 impl Upload {
-    /// Writes the next bytes; refuses what exceeds the limits or is no picture. Waits for the disk.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
-        let Uploads { kind, limits, .. } = self.uploads;
-        self.size += bytes.len() as u64;
-        if self.size > limits.one {
-            return Err(Refusal::TooLarge(limits.one));
-        }
-        if self.size > self.room {
+    /// The bytes that were written so far.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Looks again how much room there is, before another part. Waits for the disk.
+    pub fn look_for_room(&mut self, now: SystemTime) -> Result<(), Refusal> {
+        let limits = self.uploads.limits;
+        // Of those that come at the same time each sees the others, so together they never get more than there is; and
+        // each of them may still become as big as one may be.
+        let there = self.uploads.read_folder(now, Some(&self.coming))?;
+        let used = there.stored.iter().map(|stored| stored.size).sum::<u64>() + there.coming_bytes;
+        if there.stored.len() + there.coming >= limits.count || used >= limits.all {
             return Err(Refusal::Full);
         }
+        self.room = limits.all - used;
+        Ok(())
+    }
+
+    /// Writes the next bytes; refuses what exceeds the limits or is no picture. Waits for the disk.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
+        let kind = self.uploads.kind;
+        let size = self.size + bytes.len() as u64;
+        if size > self.most {
+            return Err(Refusal::TooLarge(self.most));
+        }
+        if size > self.room {
+            return Err(Refusal::Full);
+        }
+        self.size = size;
         let missing = HEAD.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend(&bytes[..missing]);
         if kind == UploadKind::Images && self.head.len() >= ImageType::MAGIC && ImageType::sniff(&self.head).is_none() {

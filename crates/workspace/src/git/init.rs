@@ -2,7 +2,7 @@
 
 use super::call::Call;
 use super::run::Git;
-use super::{Branch, Committed, GitKind, NewCommit};
+use super::{Branch, Committed, GitKind};
 use crate::{Error, GitDir, RelPath};
 
 /// The result of `git init`.
@@ -15,7 +15,8 @@ pub struct Initialised {
 }
 
 impl Git {
-    /// Makes the folder a repository. With a message, everything that is not ignored is committed.
+    /// Makes the folder a repository. With a message, everything that is not ignored is committed,
+    /// even if that is nothing.
     pub async fn init(&self, branch: &Branch, first_commit: Option<&str>) -> Result<Initialised, Error> {
         let root = self.root().clone();
         // One whose files are elsewhere is a repository too.
@@ -35,7 +36,7 @@ impl Git {
             None => None,
             Some(message) => {
                 self.stage(&[RelPath::root()]).await?;
-                Some(self.commit(&NewCommit { message: message.to_owned(), session: None }).await?)
+                Some(self.commit_first(message).await?)
             }
         };
         Ok(Initialised { branch: branch.to_string(), commit })

@@ -44,13 +44,22 @@ impl Git {
 
     /// Commits what is staged, with the session as a `Roost-Session` trailer if one is named. Hooks run.
     pub async fn commit(&self, new: &NewCommit) -> Result<Committed, Error> {
+        self.commit_with(new, None).await
+    }
+
+    /// Makes the first commit of a repository, which may be without files.
+    pub(super) async fn commit_first(&self, message: &str) -> Result<Committed, Error> {
+        self.commit_with(&NewCommit { message: message.to_owned(), session: None }, Some("--allow-empty")).await
+    }
+
+    async fn commit_with(&self, new: &NewCommit, option: Option<&str>) -> Result<Committed, Error> {
         if new.message.trim().is_empty() || new.message.contains('\0') {
             let message = "the message is empty, or holds a NUL".to_owned();
             return Err(Error::Git { operation: "commit", message, kind: GitKind::BadName });
         }
         self.check_toplevel("commit").await?;
         let trailer = new.session.as_ref().map(|session| format!("--trailer=Roost-Session: {session}"));
-        let call = Call::write("commit").args(["commit", "--quiet", "--file=-"]).args(trailer);
+        let call = Call::write("commit").args(["commit", "--quiet", "--file=-"]).args(option).args(trailer);
         self.answer(call.input(new.message.clone().into_bytes())).await?;
         self.last_commit("commit").await
     }

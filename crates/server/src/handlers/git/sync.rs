@@ -6,8 +6,8 @@ use futures::future::BoxFuture;
 use roost_model::payload::GitOperationCompletedPayload;
 use roost_rpc::{
     Done, Fault, GitFetchParams, GitFetchResult, GitMergeParams, GitMergeResult, GitParams, GitPullParams,
-    GitPullResult, GitPushParams, GitPushResult, GitStash, GitStashIndexParams, GitStashListResult, GitStashParams,
-    GitStashResult,
+    GitPullResult, GitPushParams, GitPushResult, GitStash, GitStashApplyParams, GitStashIndexParams,
+    GitStashListResult, GitStashParams, GitStashResult,
 };
 use roost_workspace::Error;
 use roost_workspace::git::{Branch, Fetched, Git, Merged, Progress, Push, Pushed, Remote, Rev, Stash, StashDo};
@@ -202,8 +202,14 @@ pub(crate) async fn stashes(context: &Context<'_>, params: GitParams) -> Result<
     Ok(GitStashListResult { stashes: super::super::history::fitting(stashes), count })
 }
 
-pub(crate) async fn apply(context: &Context<'_>, params: GitStashIndexParams) -> Result<GitMergeResult, Fault> {
-    change_stash(context, params, StashDo::Apply, "stash/apply").await
+pub(crate) async fn apply(context: &Context<'_>, params: GitStashApplyParams) -> Result<GitMergeResult, Fault> {
+    let GitStashApplyParams { workspace_id, index, pop: pops } = params;
+    let params = GitStashIndexParams { workspace_id, index };
+    if pops == Some(true) {
+        pop(context, params).await
+    } else {
+        change_stash(context, params, StashDo::Apply, "stash/apply").await
+    }
 }
 
 pub(crate) async fn pop(context: &Context<'_>, params: GitStashIndexParams) -> Result<GitMergeResult, Fault> {

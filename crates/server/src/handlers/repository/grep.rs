@@ -68,7 +68,7 @@ pub(crate) async fn grep(context: &Context<'_>, params: GrepParams) -> Result<Gr
             matched_files: 0,
             searched_files: 0,
             truncated: false,
-            elapsed_ms: 0.0,
+            elapsed_ms: 0,
         };
         context.host.daemon.spawn(stream(connection, repository, index, query, grep_id, cancel));
         return Ok(started);

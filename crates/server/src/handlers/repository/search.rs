@@ -199,7 +199,7 @@ impl IncrementalSearch {
     }
 }
 
-/// A duration in milliseconds, with two decimals.
-pub(super) fn milliseconds(took: Duration) -> f64 {
-    (took.as_secs_f64() * 100_000.0).round() / 100.0
+/// A duration in whole milliseconds: phones decode an integer.
+pub(super) fn milliseconds(took: Duration) -> u64 {
+    u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
 }

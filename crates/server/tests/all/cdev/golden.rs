@@ -2,16 +2,17 @@
 
 use roost_server::cdev::element::elements;
 use roost_server::cdev::message::messages;
-use roost_server::cdev::notify::{Naming, encode, project};
+use roost_server::cdev::notify::{Naming, encode};
 
-use super::{SESSION, demo};
+use super::{demo, project_all};
 
 #[test]
 fn the_notifications_of_the_demo_are_the_golden_lines() {
-    let lines: Vec<_> = demo()
-        .iter()
-        .flat_map(|event| {
-            let notes = project(event, &SESSION).into_iter().enumerate();
+    let events = demo();
+    let lines: Vec<_> = project_all(&events)
+        .into_iter()
+        .flat_map(|(event, notes)| {
+            let notes = notes.into_iter().enumerate();
             notes.map(|(k, note)| encode(&note, &format!("{}.{k}", event.seq), Naming::Claude)).collect::<Vec<_>>()
         })
         .collect();

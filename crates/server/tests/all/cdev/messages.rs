@@ -1,12 +1,13 @@
 //! Messages of the history, and that the live ones are the same.
 
+use roost_model::event::NormalizedEvent;
 use roost_server::cdev::message::{from_event, messages};
-use roost_server::cdev::notify::project;
+use roost_server::cdev::prelude::Prelude;
 use serde_json::{Value, json};
 use testkit::events as support;
 use testkit::events::examples;
 
-use super::{SESSION, demo, event, started};
+use super::{SESSION, demo, event, project, project_all, started};
 
 fn content(name: &str, payload: Value) -> (String, Value) {
     let message = serde_json::to_value(from_event(&event(name, payload)).unwrap()).unwrap();
@@ -175,19 +176,83 @@ fn in_the_historys_words(block: &Value) -> Value {
 
 #[test]
 fn the_history_and_the_live_messages_are_the_same() {
-    for event in demo().into_iter().chain(examples()) {
-        let live: Vec<_> =
-            project(&event, &SESSION).into_iter().filter(|note| note.event == "claude_message").collect();
-        let said: Vec<_> = live.iter().filter(|note| note.params["content"] != json!([])).collect();
-        assert!(live.len() <= 1, "{event:?}");
-        assert_eq!(said.len(), usize::from(from_event(&event).is_some()), "{event:?}");
-        if let (Some(live), Some(stored)) = (said.first(), from_event(&event)) {
-            let stored = serde_json::to_value(stored).unwrap();
-            let blocks: Vec<_> = live.params["content"].as_array().unwrap().iter().map(in_the_historys_words).collect();
+    for events in [demo(), examples()] {
+        let notes = project_all(&events).into_iter().flat_map(|(_, notes)| notes);
+        let said: Vec<_> = notes
+            .filter(|note| note.event == "claude_message" && note.params["content"] != json!([]))
+            .map(|note| note.params)
+            .collect();
+        let stored: Vec<_> = messages(&events).iter().map(|message| serde_json::to_value(message).unwrap()).collect();
+        assert_eq!(said.len(), stored.len());
+        for (live, stored) in said.iter().zip(stored) {
+            let blocks: Vec<_> = live["content"].as_array().unwrap().iter().map(in_the_historys_words).collect();
             assert_eq!(json!(blocks), stored["message"]["content"]);
             for field in ["type", "uuid", "timestamp", "session_id"] {
-                assert_eq!(live.params[field], stored[field]);
+                assert_eq!(live[field], stored[field]);
             }
         }
     }
+}
+
+/// Pieces of a turn: thinking in two blocks, an answer in two pieces, and the answer as a whole.
+fn pieces() -> Vec<NormalizedEvent> {
+    let delta = |kind: &str, block: &str, text: &str| {
+        ("model.output.delta", json!({ "kind": kind, "block_id": block, "delta": text }))
+    };
+    let answer = json!({ "content": [{ "type": "text", "text": "done" }] });
+    let bodies = [
+        ("task.started", started("go")),
+        delta("reasoning_delta", "b1", "first "),
+        delta("reasoning_delta", "b1", "thought"),
+        delta("reasoning_delta", "b2", "second thought"),
+        delta("text_delta", "b3", "do"),
+        delta("text_delta", "b3", "ne"),
+        ("model.output.completed", answer),
+        ("task.completed", json!({ "reason": "end_turn" })),
+    ];
+    (1..).zip(bodies).map(|(seq, (name, payload))| support::event(seq, support::body(name, payload))).collect()
+}
+
+#[test]
+fn what_the_agent_thought_is_a_message_of_its_own_before_what_it_said() {
+    let told: Vec<_> = messages(&pieces())
+        .iter()
+        .map(|message| (message.id, serde_json::to_value(&message.message.content).unwrap()))
+        .collect();
+    let thinking = |text: &str| json!([{ "type": "thinking", "text": text }]);
+    let expected =
+        [(1, text("go")), (2, thinking("first thought")), (4, thinking("second thought")), (7, text("done"))];
+    assert_eq!(told, expected);
+    let notes: Vec<_> = project_all(&pieces()).into_iter().flat_map(|(_, notes)| notes).collect();
+    let thought: Vec<_> = notes
+        .iter()
+        .filter(|note| note.event == "claude_log")
+        .map(|note| note.params["parsed"]["is_thinking"].clone())
+        .collect();
+    assert_eq!(json!(thought), json!([true, true, false, null]));
+}
+
+#[test]
+fn the_uuid_of_an_answer_is_known_with_its_first_piece() {
+    let (events, mut prelude) = (pieces(), Prelude::default());
+    let uuids: Vec<_> = events
+        .iter()
+        .map(|event| {
+            prelude.push(event);
+            prelude.answer_uuid(event)
+        })
+        .collect();
+    let said = messages(&events).into_iter().find(|message| message.id == 7).unwrap();
+    assert_eq!(uuids[3], None);
+    assert_eq!((uuids[4].as_ref(), uuids[5].as_ref()), (Some(&said.uuid), Some(&said.uuid)));
+    assert_eq!(uuids[6], None, "what is written next is another answer");
+}
+
+#[test]
+fn a_message_that_ends_with_a_call_says_that_the_agent_stopped_for_it() {
+    let call = json!({ "name": "Bash", "input": { "command": "ls" } });
+    let message = from_event(&event("tool.call.requested", call.clone())).unwrap();
+    assert_eq!(message.message.stop_reason.as_deref(), Some("tool_use"));
+    let notes = project(&event("tool.call.requested", call), &SESSION);
+    assert_eq!(notes[0].params["stop_reason"], "tool_use");
 }

@@ -1,7 +1,8 @@
 //! What cdev clients see, of one event and of a whole session.
 
 use roost_model::event::{EventBody, NormalizedEvent};
-use roost_server::cdev::notify::{Notification, SessionContext, project};
+use roost_server::cdev::notify::{self, Notification, SessionContext};
+use roost_server::cdev::prelude::Prelude;
 use serde_json::{Value, json};
 use testkit::events as support;
 
@@ -21,6 +22,22 @@ const SESSION: SessionContext<'_> =
 /// denied edit, a stop while a call waits, a crash.
 fn demo() -> Vec<NormalizedEvent> {
     include_str!("fixtures/demo.ndjson").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// What an event tells if nothing came in pieces before it.
+fn project(event: &NormalizedEvent, session: &SessionContext<'_>) -> Vec<Notification> {
+    notify::project(&Prelude::default(), event, session)
+}
+
+/// What each of these events tells, with what came in pieces before it.
+fn project_all(events: &[NormalizedEvent]) -> Vec<(&NormalizedEvent, Vec<Notification>)> {
+    let mut prelude = Prelude::default();
+    let told = events.iter().map(|event| {
+        let notes = notify::project(&prelude, event, &SESSION);
+        prelude.push(event);
+        (event, notes)
+    });
+    told.collect()
 }
 
 /// What the event with this type and payload tells.

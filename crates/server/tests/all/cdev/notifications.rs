@@ -1,11 +1,11 @@
 //! What each event tells, and to whom.
 
 use roost_model::approval::PendingChange;
-use roost_server::cdev::notify::{Audience, Naming, Notification, SessionContext, encode, pending, project};
+use roost_server::cdev::notify::{Audience, Naming, Notification, SessionContext, encode, pending};
 use serde_json::{Map, Value, json};
 use testkit::events::examples;
 
-use super::{SESSION, event, project_event, started};
+use super::{SESSION, event, project, project_event, started};
 
 fn one<'a>(notes: &'a [Notification], name: &str) -> &'a Map<String, Value> {
     let mut found = notes.iter().filter(|note| note.event == name);
@@ -32,9 +32,9 @@ fn each_type_of_event_tells_this() {
     let said = &["claude_message", "claude_log"][..];
     let expected: &[(&str, &[&str])] = &[
         ("session.created", &["session_start"]),
-        ("task.started", &["claude_status", "pty_state", "claude_message"]),
+        ("task.started", &["claude_status", "pty_state", "claude_message", "pty_spinner"]),
         ("model.output.completed", said),
-        ("tool.call.requested", said),
+        ("tool.call.requested", &["claude_message", "claude_log", "pty_spinner"]),
         ("tool.call.denied", said),
         ("tool.call.completed", said),
         ("usage.reported", &["claude_log"]),
@@ -45,7 +45,7 @@ fn each_type_of_event_tells_this() {
         ),
         ("task.stopped", &["claude_message", "claude_log", "claude_status", "pty_state", "stream_read_complete"]),
         ("session.updated", &["session_id_resolved", "claude_session_info", "claude_log"]),
-        ("session.closed", &["session_end", "session_stopped", "pty_state"]),
+        ("session.closed", &["session_end", "session_stopped"]),
         ("question.asked", &["claude_message", "claude_log", "claude_waiting", "claude_status", "pty_state"]),
         (
             "question.resolved",
@@ -65,10 +65,10 @@ fn each_type_of_event_tells_this() {
 }
 
 #[test]
-fn messages_go_to_watchers_permissions_to_who_looks_and_the_rest_to_the_workspace() {
+fn what_is_said_goes_to_watchers_permissions_to_who_looks_and_the_rest_to_the_workspace() {
     for note in examples().iter().flat_map(|event| project(event, &SESSION)) {
         let expected = match note.event {
-            "claude_message" => Audience::Watchers,
+            "claude_message" | "claude_log" | "pty_spinner" => Audience::Watchers,
             "pty_permission" | "pty_permission_resolved" => Audience::Focused,
             "workspace_removed" => Audience::Everyone,
             _ => Audience::Workspace,
@@ -104,7 +104,7 @@ fn only_the_agents_events_have_a_neutral_name() {
         line["method"].as_str().unwrap().to_owned()
     };
     let neutral: Vec<_> = notes.iter().map(|note| method(note, Naming::Neutral)).collect();
-    assert_eq!(neutral, ["event/agent_status", "event/pty_state", "event/agent_message"]);
+    assert_eq!(neutral, ["event/agent_status", "event/pty_state", "event/agent_message", "event/pty_spinner"]);
     assert_eq!(method(&notes[0], Naming::Claude), "event/claude_status");
 }
 
@@ -187,13 +187,13 @@ fn a_first_task_that_fails_at_its_start_fails_the_sessions_id() {
 }
 
 #[test]
-fn a_closed_session_is_stopped_and_idle() {
+fn a_closed_session_is_stopped_and_was_idle_before() {
     let mut closed = event("session.closed", json!({ "reason": "stop" }));
     closed.trace.client_id = Some("phone".into());
     let notes = project(&closed, &SESSION);
     assert_eq!(fields(&notes, "session_end"), json!({ "reason": "stop" }));
     assert_eq!(fields(&notes, "session_stopped"), json!({ "stopped_by": "phone" }));
-    assert_eq!(one(&notes, "pty_state")["state"], "idle");
+    assert!(!names(&notes).contains(&"pty_state"));
 }
 
 #[test]
@@ -211,16 +211,17 @@ fn a_permission_is_asked_with_what_it_covers() {
                 "selected": false },
             { "key": "deny", "label": "Deny", "selected": false },
         ],
+        "attempt": 1,
     });
     assert_eq!(fields(&notes, "pty_permission"), expected);
     let expected = json!({
         "tool_use_id": "tc_1", "tool_name": "Write",
         "input": r#"{"file_path":"/home/ada/engine/a.txt","content":"one\n"}"#,
-        "description": "Write to file: a.txt", "tool": "Write", "request_id": "tc_1",
+        "description": "Write to file: a.txt", "tool": "Write", "request_id": "tc_1", "attempt": 1,
     });
     assert_eq!(fields(&notes, "claude_permission"), expected);
     assert_eq!(fields(&notes, "claude_status"), json!({ "state": "waiting" }));
-    let state = json!({ "state": "permission", "waiting_for_input": true, "prompt_type": "permission" });
+    let state = json!({ "state": "permission", "waiting_for_input": true, "prompt_type": "write_file" });
     assert_eq!(fields(&notes, "pty_state"), state);
 
     asked["offer"] = Value::Null;
@@ -265,6 +266,45 @@ fn the_agent_goes_on_after_an_answer_but_not_when_the_task_ends_with_it() {
 }
 
 #[test]
+fn an_agent_that_still_waits_for_something_else_is_not_told_to_go_on() {
+    let states = |name: &str, mut payload: Value, waits: Value| {
+        payload["still_waits_for"] = waits;
+        let notes = project_event(name, payload);
+        let state = |event: &str| one(&notes, event)["state"].clone();
+        (state("claude_status"), state("pty_state"), names(&notes).contains(&"pty_spinner"))
+    };
+    let approval = json!({ "decision": "allow", "end": "answered", "scope": "once" });
+    let question = json!({ "question_id": "q_1", "outcome": "answered" });
+    for (name, payload) in [("approval.resolved", approval), ("question.resolved", question)] {
+        let cases = [
+            (Value::Null, ("running", "thinking", true)),
+            (json!("approval"), ("waiting", "permission", false)),
+            (json!("question"), ("waiting", "question", false)),
+        ];
+        for (waits, (status, pty, spins)) in cases {
+            let expected = (json!(status), json!(pty), spins);
+            assert_eq!(states(name, payload.clone(), waits.clone()), expected, "{name} {waits}");
+        }
+    }
+}
+
+#[test]
+fn the_selected_option_of_a_permission_is_the_one_that_was_selected() {
+    let asked = json!({ "name": "Write", "kind": "edit", "input": { "file_path": "a.txt", "content": "one" } });
+    let Some(PendingChange::Opened(waiting)) = PendingChange::from_event(&event("approval.requested", asked)) else {
+        panic!("an approval waits");
+    };
+    let notes = pending(&waiting, &SESSION, 1);
+    let selected: Vec<_> = one(&notes, "pty_permission")["options"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|option| (option["key"].clone(), option["selected"].clone()))
+        .collect();
+    assert_eq!(selected, [(json!("allow_once"), json!(false)), (json!("deny"), json!(true))]);
+}
+
+#[test]
 fn a_question_is_asked_in_both_vocabularies() {
     let asked = json!({ "question_id": "q_1", "message": "Which?", "fields": [{ "id": "db", "label": "Database",
         "options": [{ "value": "pg", "label": "Postgres", "description": "big" }, { "value": "l", "label": "SQLite" }] }] });
@@ -297,7 +337,7 @@ fn what_waits_is_told_again_as_it_was_told_first() {
     for event in examples() {
         if let Some(PendingChange::Opened(waiting)) = PendingChange::from_event(&event) {
             let first = project(&event, &SESSION);
-            let again = pending(&waiting, &SESSION);
+            let again = pending(&waiting, &SESSION, 0);
             assert!(first.ends_with(&again) && again.len() >= 3, "{again:?}");
         }
     }

@@ -6,11 +6,11 @@ use roost_model::transcript::is_message;
 use roost_rpc::conversation::Message;
 use roost_server::cdev::element::elements;
 use roost_server::cdev::message::from_event;
-use roost_server::cdev::notify::{Naming, encode, project};
+use roost_server::cdev::notify::{Naming, encode};
 use serde_json::Value;
 use testkit::events::examples;
 
-use super::{SESSION, demo};
+use super::{SESSION, demo, project};
 
 const MIB: usize = 1024 * 1024;
 

@@ -1,10 +1,9 @@
 //! A phone tells events apart by their fields, not by their names: ours must be taken for what they are.
 
-use roost_server::cdev::notify::project;
 use serde_json::{Map, Value};
 use testkit::events::examples;
 
-use super::{SESSION, demo};
+use super::{SESSION, demo, project};
 
 const PTY_STATES: [&str; 5] = ["idle", "thinking", "permission", "question", "error"];
 

@@ -6,16 +6,19 @@ use jsonschema::Draft;
 use roost_model::event::NormalizedEvent;
 use roost_rpc::notification::EventName;
 use roost_rpc::{PROTOCOL_VERSION, openrpc};
-use roost_server::cdev::notify::{SessionContext, project};
+use roost_server::cdev::notify::SessionContext;
 use serde_json::{Value, json};
 use testkit::events::examples;
+
+use super::project;
 
 const SESSION: SessionContext<'_> =
     SessionContext { workspace_id: Some("w1"), agent_type: "demo", cwd: "/home/ada/engine" };
 
 /// Sent by the server itself and not for an event of the log, except `batch`, which holds the log's own.
-const NOT_PROJECTED: [EventName; 17] = [
+const NOT_PROJECTED: [EventName; 18] = [
     EventName::Batch,
+    EventName::AgentMessageDelta,
     EventName::SessionJoined,
     EventName::SessionLeft,
     EventName::SessionWatchStarted,

@@ -23,6 +23,7 @@ pub(super) fn rows() -> Vec<Row> {
         refuses("agent/stop", json!({}), "CLAUDE_NOT_RUNNING"),
         refuses("agent/input", json!({ "input": "enter" }), "CLAUDE_NOT_RUNNING"),
         refuses("agent/run", json!({}), "INVALID_PAYLOAD"),
+        refuses("agent/run", json!({ "prompt": " " }), "INVALID_PAYLOAD"),
         refuses("agent/run", json!({ "prompt": "x", "agent_type": "hal" }), "INVALID_PAYLOAD"),
         refuses("agent/run", json!({ "prompt": "x", "workspace_id": "nobody" }), "WORKSPACE_NOT_FOUND"),
         refuses("agent/run", json!({ "prompt": "x", "mode": "continue", "session_id": "no" }), "SESSION_NOT_FOUND"),
@@ -43,7 +44,12 @@ pub(super) fn rows() -> Vec<Row> {
                 }],
             }),
         )
-        .once("pty_permission"),
+        .once("claude_permission"),
+        refuses(
+            "permission/request",
+            json!({ "session_id": "$session", "tool_name": "x", "tool_use_id": "y" }),
+            "FORBIDDEN",
+        ),
         refuses("permission/pending", json!({ "session_id": "no" }), "SESSION_NOT_FOUND"),
         gives(
             "permission/stats",
@@ -60,7 +66,7 @@ pub(super) fn rows() -> Vec<Row> {
             "pty_permission_resolved",
             json!({ "tool_use_id": "one", "decision": "allow", "resolved_by": "*" }),
         ),
-        refuses("agent/respond", json!({ "tool_use_id": "one", "response": "late" }), "INTERNAL_ERROR")
+        refuses("agent/respond", json!({ "tool_use_id": "one", "response": "late" }), "AGENT_ERROR")
             .once("stream_read_complete"),
         run("ask two"),
         gives("session/watch", json!({ "session_id": "$session" }), json!({})),
@@ -69,7 +75,7 @@ pub(super) fn rows() -> Vec<Row> {
             json!({ "tool_use_id": "two", "decision": "deny", "scope": "once" }),
             json!({ "success": true }),
         )
-        .once("pty_permission")
+        .once("claude_permission")
         .expects_event("pty_permission_resolved", json!({ "tool_use_id": "two", "decision": "deny" })),
         refuses("permission/respond", json!({ "tool_use_id": "two", "decision": "allow" }), "INTERNAL_ERROR"),
         refuses("permission/respond", json!({ "tool_use_id": "two", "decision": "maybe" }), "INVALID_PAYLOAD"),

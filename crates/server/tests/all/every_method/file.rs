@@ -56,6 +56,7 @@ fn reading(method: &'static str, of: Value) -> Vec<Row> {
             json!({ "content": "Größe\n", "offset": 2, "truncated": false }),
         ),
         gives(method, target(json!({ "path": ".env" })), json!({ "is_sensitive": true })),
+        gives(method, target(json!({ "path": "notes.md", "truncate": false })), json!({ "truncated": false })),
         refuses(method, target(json!({})), "INVALID_PAYLOAD"),
         refuses(method, json!({ "path": "x", "workspace_id": "nobody" }), "WORKSPACE_NOT_FOUND"),
         refuses(method, target(json!({ "path": "nothing" })), "FILE_NOT_FOUND"),

@@ -67,7 +67,8 @@ fn changing() -> Vec<Row> {
             json!({
                 "is_git_repo": true, "has_commits": true, "state": "synced", "branch": "main",
                 "upstream": "origin/main", "ahead": 0, "behind": 0, "staged_count": 0, "unstaged_count": 1,
-                "untracked_count": 1, "has_conflicts": false, "has_remote": true, "remote": "origin",
+                "untracked_count": 1, "staged": [], "unstaged": [{ "path": "file", "status": "M" }],
+                "untracked": [{ "path": "new", "status": "?" }], "conflicted": [], "has_conflicts": false, "has_remote": true, "remote": "origin",
                 "has_upstream": true, "repo_name": "repo", "repo_root": "$repo",
                 "remotes": [{ "name": "origin", "provider": "custom", "tracking_branches": ["main"] }],
             }),
@@ -94,7 +95,7 @@ fn changing() -> Vec<Row> {
         refuses("git/diff", json!({ "path": "nowhere" }), "GIT_ERROR"),
         gives("git/stage", json!({ "paths": ["file", "new"] }), json!({ "success": true, "staged": ["file", "new"] }))
             .expects_event("git_operation_completed", completed("stage")),
-        refuses("git/stage", json!({ "paths": [] }), "GIT_ERROR"),
+        refuses("git/stage", json!({ "paths": [] }), "INVALID_PAYLOAD"),
         refuses("git/stage", json!({ "paths": ["/etc/passwd"] }), "PATH_TRAVERSAL"),
         gives("git/diff", json!({ "path": "file", "staged": true }), json!({ "is_staged": true, "diff": "~+three" })),
         gives("git/unstage", json!({ "paths": ["new"] }), json!({ "success": true, "unstaged": ["new"] }))
@@ -229,6 +230,9 @@ fn putting_aside() -> Vec<Row> {
         stash().first(|terminal| terminal.write("file", "aside\n")),
         gives("git/stash/pop", json!({}), brought()),
         refuses("git/stash/pop", json!({}), "GIT_ERROR"),
+        stash().first(|terminal| terminal.write("file", "aside\n")),
+        gives("git/stash/apply", json!({ "index": 0, "pop": true }), brought()),
+        gives("git/stash/list", json!({}), json!({ "count": 0 })),
         refuses("git/stash/apply", json!({ "index": 7 }), "GIT_ERROR"),
     ]
 }

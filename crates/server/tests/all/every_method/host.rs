@@ -34,6 +34,8 @@ pub(super) fn rows() -> Vec<Row> {
                 "pending": 0, "devices": 2, "auto_started": false, "log": "ok",
             }),
         ),
+        gives("device/pending", json!({}), json!({ "pending": [], "count": 0 })),
+        refuses("device/approve", json!({ "request_id": "nobody" }), "INVALID_PAYLOAD"),
         gives("device/revoke", json!({ "device_id": "$device" }), json!({ "success": true })),
         refuses("device/revoke", json!({ "device_id": "$device" }), "INVALID_PAYLOAD"),
         gives("device/list", json!({}), json!({ "devices": [{ "device_id": "*" }] })),

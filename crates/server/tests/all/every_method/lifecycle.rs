@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::row::{Row, gives, refuses};
+use super::row::{Row, gives};
 
 pub(super) fn rows() -> Vec<Row> {
     let server = json!({ "name": "cdev", "version": "0.0.0" });
@@ -36,7 +36,7 @@ pub(super) fn rows() -> Vec<Row> {
                 "capabilities": capabilities,
             }),
         ),
-        refuses("initialize", json!({ "protocol_version": "2.0" }), "UNSUPPORTED_VERSION"),
+        gives("initialize", json!({ "protocol_version": "2.0" }), json!({ "protocolVersion": "1.0" })),
         gives("initialized", json!({}), json!({})),
         gives("status/get", json!({}), status.clone()),
         gives("status/health", json!({}), json!({ "status": "ok", "healthy": true })),

@@ -65,7 +65,7 @@ fn listing() -> Vec<Row> {
             json!({ "depth": 3, "include_hidden": true }),
             json!({
                 "path": "", "name": "repo", "type": "directory", "file_count": 7, "truncated": false,
-                "max_depth_reached": 3, "total_nodes": "*",
+                "max_depth_reached": true, "total_nodes": "*",
                 "root": { "path": "", "children": "*" },
                 "children": [
                     {

@@ -37,7 +37,7 @@ pub(super) fn agent_routes() -> Vec<Row> {
                 json!({ "tool_use_id": "one", "response": "approved", "is_error": false }),
                 json!({ "status": "sent", "tool_use_id": "one" }),
             )
-            .once("pty_permission")
+            .once("claude_permission")
             .expects_event("stream_read_complete", json!({ "session_id": "$session" })),
             gives(both!("POST", "run")[at], json!({ "prompt": "hello" }), json!({})).saves("session", "/session_id"),
             gives("session/watch", target(), json!({}))

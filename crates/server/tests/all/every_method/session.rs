@@ -124,6 +124,8 @@ fn reading() -> Vec<Row> {
             }),
         ),
         refuses("session/elements", json!({ "session_id": "no" }), "SESSION_NOT_FOUND"),
+        refuses("workspace/session/messages", session(), "INVALID_PAYLOAD"),
+        refuses("workspace/session/watch", session(), "INVALID_PAYLOAD"),
         gives(
             "workspace/session/watch",
             in_workspace(),
@@ -192,6 +194,7 @@ fn asking() -> Vec<Row> {
         )
         .expects_event("pty_state", json!({ "state": "idle" })),
         refuses("session/input", session(), "INVALID_PAYLOAD"),
+        refuses("session/input", json!({ "session_id": "$session", "key": "f1" }), "INVALID_PAYLOAD"),
     ]
 }
 
@@ -272,6 +275,7 @@ fn forgetting() -> Vec<Row> {
             in_workspace(),
             json!({ "status": "deleted", "deleted": 1, "session_id": "$session", "workspace_id": "$workspace" }),
         ),
+        refuses("workspace/session/delete", json!({ "workspace_id": "$workspace" }), "INVALID_PAYLOAD"),
         gives("session/list", json!({}), json!({ "total": 1, "sessions": [{ "session_id": "$long" }] })),
         gives("session/delete", json!({}), json!({ "status": "deleted", "deleted": 1 })),
         refuses("session/delete", json!({ "session_id": "no" }), "SESSION_NOT_FOUND"),

@@ -29,12 +29,12 @@ pub(super) fn rows() -> Vec<Row> {
             }),
         )
         .saves("more", "/id"),
-        refuses("workspace/add", json!({ "path": "$home/more" }), "INTERNAL_ERROR"),
-        refuses("workspace/add", json!({ "path": "$repo/inside", "create_if_missing": true }), "INTERNAL_ERROR"),
+        refuses("workspace/add", json!({ "path": "$home/more" }), "INVALID_PAYLOAD"),
+        refuses("workspace/add", json!({ "path": "$repo/inside", "create_if_missing": true }), "INVALID_PAYLOAD"),
         refuses("workspace/add", json!({ "path": "relative" }), "INVALID_PAYLOAD"),
         gives(
             "workspace/update",
-            json!({ "workspace_id": "$more", "name": "Most", "auto_start": true }),
+            json!({ "id": "$more", "name": "Most", "auto_start": true }),
             json!({ "id": "$more", "name": "Most", "auto_start": true }),
         ),
         refuses("workspace/update", json!({ "workspace_id": "$more", "name": "repo" }), "INVALID_PAYLOAD"),
@@ -74,8 +74,10 @@ pub(super) fn rows() -> Vec<Row> {
     ];
     rows.extend(following());
     rows.extend([
+        gives("workspace/subscribe", json!({ "workspace_id": "$more" }), json!({ "subscribed": ["$more"] })),
         gives("workspace/remove", json!({ "workspace_id": "$more" }), json!({ "success": true, "message": "~Most" }))
             .expects_event("workspace_removed", json!({ "id": "$more", "name": "Most", "path": "$home/more" })),
+        gives("workspace/subscriptions", json!({}), json!({ "workspaces": [], "count": 0 })),
         refuses("workspace/remove", json!({ "workspace_id": "$more" }), "WORKSPACE_NOT_FOUND"),
     ]);
     rows

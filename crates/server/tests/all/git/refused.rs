@@ -26,7 +26,7 @@ async fn bad_names_paths_and_repositories_have_a_clear_code_each() {
         ("git/diff", json!({ "path": "/etc/passwd" }), -32022),
         ("git/stage", json!({ "paths": ["../secret"] }), -32022),
         ("git/discard", json!({ "paths": ["a\u{0}b"] }), -32022),
-        ("git/discard", json!({ "paths": [] }), -32031),
+        ("git/discard", json!({ "paths": [] }), -32602),
         ("git/stage", json!({ "paths": ["nowhere"] }), -32031),
         ("git/push", json!({}), -32031),
         ("git/commit", json!({ "message": "nothing" }), -32031),

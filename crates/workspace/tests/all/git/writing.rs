@@ -128,11 +128,23 @@ async fn what_comes_back_in_conflict_is_a_result() {
     assert_eq!(git.stashes().await.unwrap().len(), 1, "it is kept");
 }
 
+/// A folder that is no repository, of somebody who has told git a name.
+fn no_repository() -> Repo {
+    let repo = Repo::none();
+    let identity = "[user]\nname = Ada\nemail = ada@example.org\n";
+    std::fs::write(repo.folder.path().join("home/.gitconfig"), identity).unwrap();
+    repo
+}
+
+#[tokio::test]
+async fn an_empty_folder_gets_a_first_commit_without_files() {
+    let made = no_repository().git().init(&Branch::parse("main").unwrap(), Some("first")).await.unwrap();
+    assert_eq!(made.commit.map(|commit| (commit.subject, commit.files)), Some(("first".to_owned(), 0)));
+}
+
 #[tokio::test]
 async fn a_folder_becomes_a_repository_once() {
-    let repo = Repo::none();
-    std::fs::write(repo.folder.path().join("home/.gitconfig"), "[user]\nname = Ada\nemail = ada@example.org\n")
-        .unwrap();
+    let repo = no_repository();
     repo.write("a", "x");
     let git = repo.git();
     let made = git.init(&Branch::parse("trunk").unwrap(), Some("first")).await.unwrap();
