@@ -86,7 +86,7 @@ pub(super) fn rows() -> Vec<Row> {
             json!({ "tool_use_id": "three", "decision": "allow", "scope": "workspace" }),
             json!({ "success": true }),
         )
-        .once("pty_permission"),
+        .once("claude_permission"),
         gives(
             "rule/list",
             json!({}),
