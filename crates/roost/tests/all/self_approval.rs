@@ -176,7 +176,7 @@ fn caller_of_every_method() {
             }
             // What an example says beside it is true of another session.
             if let (AgentMay::LookAtItself, Some(params)) = (method.agent_may(), params.as_object_mut()) {
-                params.retain(|name, _| name == "session_id");
+                params.retain(|name, _| ["session_id", "tool_name", "tool_use_id"].contains(&name.as_str()));
             }
             let call = json!({ "jsonrpc": "2.0", "id": 1, "method": method.name(), "params": params });
             writeln!(stream, "{call}").unwrap();
