@@ -277,7 +277,7 @@ pub struct SentInput {
 
 impl SentInput {
     /// The input of a runtime that gets messages and the tool manifest, but no configuration of ours.
-    pub fn of(input: &TaskInput, implicit_sources: ImplicitSources) -> Self {
+    pub fn from_task(input: &TaskInput, implicit_sources: ImplicitSources) -> Self {
         let messages: Vec<_> = input.history.iter().chain(&input.messages).collect();
         let mut sent = json!({ "messages": messages, "context_window": input.context_window });
         if let Some(manifest) = &input.tool_manifest {

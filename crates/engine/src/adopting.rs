@@ -8,7 +8,7 @@ use roost_model::transcript::is_shown;
 
 use crate::engine::{CONTRACT_VERSION, Engine, directory};
 use crate::error::Error;
-use crate::native_history::Kept;
+use crate::native_history::HistoryEntry;
 use crate::session_secrets::SessionSecrets;
 
 /// What an adopted session has that its conversation does not say.
@@ -23,7 +23,7 @@ pub struct Adoption {
 impl Engine {
     /// Makes a session of a conversation, or returns the one that was made of it before. Its runtime starts with the
     /// first prompt and resumes the conversation natively.
-    pub async fn adopt(&self, kept: &Kept, adoption: Adoption) -> Result<SessionId, Error> {
+    pub async fn adopt(&self, kept: &HistoryEntry, adoption: Adoption) -> Result<SessionId, Error> {
         // Of two requests at the same time, the second finds the session of the first.
         let _guard = self.adopting.lock().await;
         if let Some(record) = self.shared.log.session(kept.session.id.as_str()).await? {

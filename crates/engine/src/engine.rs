@@ -329,7 +329,7 @@ impl Engine {
         });
         let all = async {
             futures::future::join_all(ends).await;
-            roost_process::records::settled(&self.shared.config.records).await;
+            roost_process::records::wait_for_holders(&self.shared.config.records).await;
         };
         if tokio::time::timeout(SHUTDOWN, all).await.is_err() {
             tracing::error!("Some sessions did not end in time; their holders end them.");

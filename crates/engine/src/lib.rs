@@ -55,7 +55,7 @@ pub use error::Error;
 pub use forking::Fork;
 pub use host_tools::HostTools;
 pub use images::{Image, Images};
-pub use native_history::{HistoryListing, Kept, NativeHistory, NativeMessage, NativeSession, namespaces};
+pub use native_history::{HistoryEntry, HistoryListing, NativeHistory, NativeMessage, NativeSession, namespaces};
 pub use peers::Caller;
 pub use policy_context::Approver;
 pub use registry::{RegisteredRuntime, Runtimes};

@@ -52,7 +52,7 @@ pub struct NativeMessage {
 
 /// A stored conversation, and where it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct HistoryEntry {
     /// The runtime that stores it.
     pub runtime: RuntimeName,
     /// The working directory that it belongs to; absolute.
@@ -63,7 +63,7 @@ pub struct Kept {
     pub session: NativeSession,
 }
 
-impl Kept {
+impl HistoryEntry {
     /// The id that it has, or would have, as a session of Roost. Derived from the runtime and its id, so always the
     /// same.
     pub fn session_id(&self) -> SessionId {
@@ -107,7 +107,7 @@ impl Kept {
 #[derive(Clone, Debug, Default)]
 pub struct HistoryListing {
     /// The last changed first.
-    pub sessions: Vec<Kept>,
+    pub sessions: Vec<HistoryEntry>,
     /// For people: which runtimes could not list theirs, and why.
     pub notices: Vec<String>,
 }
@@ -134,7 +134,7 @@ pub struct NativeHistory {
     environments: Environments,
     isolation: BTreeMap<String, Isolation>,
     /// A cache of listed conversations by their session ids.
-    listed_sessions: Mutex<LruCache<SessionId, Kept>>,
+    listed_sessions: Mutex<LruCache<SessionId, HistoryEntry>>,
 }
 
 impl NativeHistory {
@@ -171,7 +171,7 @@ impl NativeHistory {
         adapter: &dyn RuntimeAdapter,
         cwd: &str,
         namespaces: &BTreeSet<String>,
-    ) -> Result<Vec<Kept>, String> {
+    ) -> Result<Vec<HistoryEntry>, String> {
         let failed = |error: String| format!("{} does not tell what it keeps: {error}", adapter.display_name());
         let own = BTreeSet::from([NAMESPACE.to_owned()]);
         let namespaces = match self.isolation(adapter) {
@@ -189,7 +189,7 @@ impl NativeHistory {
                 look.unwrap_or_else(|late| Err(late.into())).map_err(|error| failed(error.to_string()))?;
             sessions.sort_by(latest_first);
             sessions.truncate(MOST);
-            all.extend(sessions.into_iter().map(|session| Kept {
+            all.extend(sessions.into_iter().map(|session| HistoryEntry {
                 runtime: adapter.name(),
                 cwd: cwd.into(),
                 credential_namespace: namespace.clone(),
@@ -218,7 +218,7 @@ impl NativeHistory {
     }
 
     /// A conversation that was listed before, by its session id or by its runtime's id. Does not ask the runtime.
-    pub fn listed(&self, id: &str) -> Option<Kept> {
+    pub fn listed(&self, id: &str) -> Option<HistoryEntry> {
         let mut listed_sessions = self.listed_sessions.lock();
         if let Some(kept) = listed_sessions.get(&SessionId::from(id)) {
             return Some(kept.clone());
@@ -227,7 +227,7 @@ impl NativeHistory {
     }
 
     /// The messages of a conversation; `None` if its runtime no longer stores it.
-    pub async fn messages(&self, kept: &Kept) -> Result<Option<Vec<NativeMessage>>, Error> {
+    pub async fn messages(&self, kept: &HistoryEntry) -> Result<Option<Vec<NativeMessage>>, Error> {
         let adapter = self.runtimes.usable_by_name(&kept.runtime)?;
         let env = self.environment(&*adapter, &kept.cwd, &kept.credential_namespace).await?;
         let unreadable = |source: io::Error| Error::Unreadable { id: kept.session.id.clone(), source };
@@ -237,18 +237,18 @@ impl NativeHistory {
 
     /// A number that changes whenever the conversation does, so that it is read again only then; `None` if its runtime
     /// offers none.
-    pub async fn stamp(&self, kept: &Kept) -> Option<u64> {
+    pub async fn stamp(&self, kept: &HistoryEntry) -> Option<u64> {
         let adapter = self.runtimes.usable_by_name(&kept.runtime).ok()?;
         let env = self.environment(&*adapter, &kept.cwd, &kept.credential_namespace).await.ok()?;
         adapter.past_stamp(&env, &kept.session.id).await
     }
 
     /// The adapter of the runtime that stores a conversation, if the runtime is not disabled.
-    pub(crate) fn adapter(&self, kept: &Kept) -> Result<Arc<dyn RuntimeAdapter>, Error> {
+    pub(crate) fn adapter(&self, kept: &HistoryEntry) -> Result<Arc<dyn RuntimeAdapter>, Error> {
         self.runtimes.usable_by_name(&kept.runtime)
     }
 
-    fn remember(&self, sessions: &[Kept]) {
+    fn remember(&self, sessions: &[HistoryEntry]) {
         let mut listed_sessions = self.listed_sessions.lock();
         // The last changed is put last, so it is evicted last.
         for kept in sessions.iter().rev() {

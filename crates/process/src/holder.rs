@@ -233,7 +233,7 @@ impl Holder {
         }
         let child = command.spawn()?;
         let registration =
-            child.id().and_then(Process::of).map(|holder| HolderRegistration::register(holder, &line.label));
+            child.id().and_then(Process::from_pid).map(|holder| HolderRegistration::register(holder, &line.label));
         drop(holder_control);
         let (reports, stop) = UnixStream::from_std(control)?.into_split();
         Ok(StartedHolder { child, registration, reports, stop: StopOnDrop(Some(stop)), stdin, stdout, stderr })

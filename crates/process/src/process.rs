@@ -14,18 +14,18 @@ pub struct Process {
 
 impl Process {
     /// The running process with this pid; a zombie is not running.
-    pub fn of(pid: u32) -> Option<Self> {
+    pub fn from_pid(pid: u32) -> Option<Self> {
         Stat::read(pid).filter(Stat::runs).map(|stat| stat.process)
     }
 
     /// Whether this very process still runs.
     pub fn is_alive(&self) -> bool {
-        Self::of(self.pid) == Some(*self)
+        Self::from_pid(self.pid) == Some(*self)
     }
 
     pub(crate) fn current() -> Self {
         let pid = std::process::id();
-        Self::of(pid).unwrap_or(Self { pid, start_time: 0 })
+        Self::from_pid(pid).unwrap_or(Self { pid, start_time: 0 })
     }
 
     pub(crate) fn rustix_pid(&self) -> Option<Pid> {

@@ -130,7 +130,7 @@ pub async fn load(directory: PathBuf) -> Result<Vec<Record>, Error> {
 }
 
 /// Returns when all holders with a record in this directory are gone. A holder ends when its run is gone.
-pub async fn settled(directory: &Path) {
+pub async fn wait_for_holders(directory: &Path) {
     loop {
         let Ok(records) = load(directory.to_owned()).await else { return };
         let mut none_lived = true;

@@ -9,7 +9,7 @@ use roost_cli::{
     ServeArgs, config_file, working_directory,
 };
 use roost_engine::adapter::Availability;
-use roost_engine::{ArtifactError, Artifacts, Homes, Kept, namespaces, version_note};
+use roost_engine::{ArtifactError, Artifacts, HistoryEntry, Homes, namespaces, version_note};
 use roost_log::Log;
 use roost_model::ids::ArtifactId;
 use roost_model::registry::RuntimeRegistry;
@@ -94,7 +94,10 @@ impl Backend for Composition {
         let native_history = compose::native_history(&self.launch.state, &self.config)?;
         let mut listing = native_history.list(&cwd.to_string_lossy(), &namespaces(hosted), None).await;
         listing.leave_out(hosted);
-        Ok(NativeSessions { sessions: listing.sessions.iter().map(Kept::record).collect(), notices: listing.notices })
+        Ok(NativeSessions {
+            sessions: listing.sessions.iter().map(HistoryEntry::record).collect(),
+            notices: listing.notices,
+        })
     }
 
     async fn login(&self, runtime: String, namespace: Option<&str>) -> Result<Login, roost_cli::Error> {

@@ -170,7 +170,7 @@ async fn listen(launch: &Launch, settings: Settings, roost: &Roost) -> Result<(S
     let pid = std::process::id();
     let url = address.as_ref().map(|address| format!("{scheme}://{address}"));
     let file = DaemonFile {
-        process: Process::of(pid).unwrap_or(Process { pid, start_time: 0 }),
+        process: Process::from_pid(pid).unwrap_or(Process { pid, start_time: 0 }),
         address,
         http: url.clone(),
         socket: server.socket().into(),

@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use roost_engine::{Engine, Kept};
+use roost_engine::{Engine, HistoryEntry};
 use roost_model::ids::SessionId;
 use roost_rpc::Fault;
 use roost_rpc::conversation::Message;
@@ -30,7 +30,7 @@ const PERIOD: Duration = Duration::from_secs(1);
 pub(crate) struct Tails(Mutex<HashMap<SessionId, Weak<Tail>>>);
 
 impl Tails {
-    fn watch(&self, kept: &Kept) -> Arc<Tail> {
+    fn watch(&self, kept: &HistoryEntry) -> Arc<Tail> {
         let mut tails = self.0.lock();
         tails.retain(|_, tail| tail.strong_count() > 0);
         let known = tails.get(&kept.session_id()).and_then(Weak::upgrade);
@@ -44,7 +44,7 @@ impl Tails {
 
 /// A watched conversation, read once for all of its watchers.
 struct Tail {
-    kept: Kept,
+    kept: HistoryEntry,
     last: tokio::sync::Mutex<Option<ConversationSnapshot>>,
 }
 
@@ -95,7 +95,7 @@ impl Tail {
 }
 
 /// The messages of a conversation; `None` if its runtime no longer has it.
-pub(crate) async fn messages(engine: &Engine, kept: &Kept) -> Result<Option<Vec<Message>>, Fault> {
+pub(crate) async fn messages(engine: &Engine, kept: &HistoryEntry) -> Result<Option<Vec<Message>>, Fault> {
     let Some(messages) = engine.native_history().messages(kept).await.map_err(fault::engine)? else { return Ok(None) };
     let (id, since) = (kept.session_id(), kept.session.updated_at);
     let project =
@@ -120,7 +120,7 @@ pub(crate) struct TailHandle {
 
 impl TailHandle {
     /// Starts to send the new messages of a conversation to a client; nothing after this returns is missed.
-    pub(crate) async fn begin(host: &Arc<Host>, kept: &Kept, watcher: Watcher) -> Result<Self, Fault> {
+    pub(crate) async fn begin(host: &Arc<Host>, kept: &HistoryEntry, watcher: Watcher) -> Result<Self, Fault> {
         let tail = host.sessions.tails.watch(kept);
         let seen = tail.snapshot(host, Duration::ZERO).await?.messages;
         let background = host.delivery.background.handle().clone();
@@ -158,7 +158,7 @@ async fn follow(host: &Host, tail: &Tail, mut seen: Arc<Vec<Message>>, watcher: 
 
 impl Watcher {
     /// Sends the notifications of a message; false if the client is gone.
-    async fn send(&self, kept: &Kept, message: &Message) -> bool {
+    async fn send(&self, kept: &HistoryEntry, message: &Message) -> bool {
         let (workspace_id, agent_type) = (self.workspace.as_deref(), kept.runtime.id());
         let context = SessionContext { workspace_id, agent_type, cwd: &kept.cwd };
         let wanted = |note: &Notification| (self.wants)(note.event);

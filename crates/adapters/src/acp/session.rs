@@ -188,7 +188,7 @@ impl RuntimeSession for AcpSession {
         let task = RuntimeTask { drafts: receiver, control: Box::new(AcpTask(self.handle.clone())) };
         // The protocol has no place for the host's tools, so they are not recorded as sent.
         let sent = TaskInput { tool_manifest: None, ..input };
-        Ok(StartedTask { input: SentInput::of(&sent, sources), task })
+        Ok(StartedTask { input: SentInput::from_task(&sent, sources), task })
     }
 
     async fn exited(&mut self) {

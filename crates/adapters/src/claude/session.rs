@@ -210,7 +210,7 @@ impl RuntimeSession for ClaudeSession {
         let prompt = Prompt { content: content::prompt(&input), notices };
         self.handle.ask(|to| ClaudeCommand::Prompt { prompt, drafts, to }).await?;
         let task = RuntimeTask { drafts: receiver, control: Box::new(ClaudeTask(self.handle.clone())) };
-        let mut sent = SentInput::of(&input, sources);
+        let mut sent = SentInput::from_task(&input, sources);
         sent.input["runtime_config"] = json!({
             "model": self.model, "permission_mode": mode, "settings": self.files.settings, "tool_servers": tool_servers,
         });

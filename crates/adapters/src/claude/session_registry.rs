@@ -48,7 +48,7 @@ mod tests {
     fn only_a_process_that_lives_has_a_session_open() {
         let config = tempfile::TempDir::new().unwrap();
         std::fs::create_dir(config.path().join("sessions")).unwrap();
-        let own = Process::of(std::process::id()).unwrap();
+        let own = Process::from_pid(std::process::id()).unwrap();
         let write_entry = |start: u64| {
             let entry = format!(r#"{{"pid":{},"sessionId":"s","procStart":"{start}"}}"#, own.pid);
             std::fs::write(config.path().join("sessions/1.json"), entry).unwrap();

@@ -261,7 +261,7 @@ impl RuntimeSession for CodexSession {
             self.point.write(self.server.socket.folder()).await;
         }
         let sent_input = TaskInput { tool_manifest, ..input };
-        let mut sent = SentInput::of(&sent_input, sources);
+        let mut sent = SentInput::from_task(&sent_input, sources);
         let ResumePoint { model, settings, .. } = &self.point;
         let config = json!({ "model": model, "sandbox": sandbox.map(Sandbox::label), "settings": settings });
         sent.input["runtime_config"] = config;

@@ -182,7 +182,7 @@ impl RuntimeSession for OpencodeSession {
         }
         // OpenCode gets the host's tools by MCP only.
         let sent_input = TaskInput { tool_manifest: None, ..input };
-        let mut sent = SentInput::of(&sent_input, self.sources().await);
+        let mut sent = SentInput::from_task(&sent_input, self.sources().await);
         sent.input["runtime_config"] = self.runtime_config();
         let control = Box::new(OpencodeTask { handle: self.handle.clone(), native: self.native.clone() });
         Ok(StartedTask { input: sent, task: RuntimeTask { drafts, control } })

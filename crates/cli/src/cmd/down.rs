@@ -46,7 +46,7 @@ pub(crate) async fn run(context: &Context) -> Result<Exit, Error> {
         None => "No daemon runs here.".into(),
     };
     let run = context.state.run();
-    timeout(AGENTS, records::settled(&run)).await.map_err(|_| Error::Agents(run.clone()))?;
+    timeout(AGENTS, records::wait_for_holders(&run)).await.map_err(|_| Error::Agents(run.clone()))?;
     screen::print(&ended)?;
     Ok(Exit::Completed)
 }
@@ -74,7 +74,7 @@ async fn ask(context: &Context) -> Result<Option<(Process, StopRequested)>, Erro
     };
     // Whether or not it understood, its end is waited for.
     let _ = timeout(PATIENCE, connect::stop_daemon(&client)).await;
-    Ok(known.or_else(|| Process::of(status.pid)).map(|daemon| (daemon, StopRequested::Yes)))
+    Ok(known.or_else(|| Process::from_pid(status.pid)).map(|daemon| (daemon, StopRequested::Yes)))
 }
 
 /// The daemon that holds the state directory, whether it listens, only begins to or no longer does.
@@ -88,7 +88,7 @@ async fn holder(context: &Context) -> Result<Option<Process>, Error> {
         Err(Error::Held { held: roost_log::Error::Held { holder: Some(holder), .. } })
             if holder.command == DAEMON_NAME =>
         {
-            Ok(Process::of(holder.pid))
+            Ok(Process::from_pid(holder.pid))
         }
         Err(Error::Held { .. }) | Ok(_) => Ok(None),
         Err(error) => Err(error),

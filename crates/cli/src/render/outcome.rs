@@ -21,7 +21,7 @@ pub(super) enum CallOutcome {
 }
 
 impl CallOutcome {
-    pub(super) fn of(completed: &ToolCallCompletedPayload) -> Self {
+    pub(super) fn from_completed(completed: &ToolCallCompletedPayload) -> Self {
         match (completed.is_error, &completed.result_preview) {
             (Some(true), Some(result)) => Self::failed(result),
             (Some(true), None) => {

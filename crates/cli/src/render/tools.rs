@@ -186,7 +186,7 @@ impl ToolCalls {
         let id = &completed.identity.tool_call_id;
         let mut text = self.content(id);
         let mut call = self.calls.remove(id).unwrap_or_default();
-        let outcome = CallOutcome::of(completed);
+        let outcome = CallOutcome::from_completed(completed);
         // What the agent was told of a failure, unless that was its output.
         if let CallOutcome::Failed { exit_code, text: said } = &outcome
             && call.output.is_empty()

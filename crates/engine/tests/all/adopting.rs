@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use roost_engine::{Adoption, Error, Kept, NAMESPACE};
+use roost_engine::{Adoption, Error, HistoryEntry, NAMESPACE};
 use roost_model::session::SessionStatus;
 use roost_process::Isolation;
 use testkit::fake::How;
@@ -17,7 +17,7 @@ async fn engine(isolation: Isolation) -> Harness {
     home.start_with(|config| _ = config.isolation.insert("fake".into(), isolation)).await
 }
 
-async fn list(harness: &Harness) -> Vec<Kept> {
+async fn list(harness: &Harness) -> Vec<HistoryEntry> {
     let namespaces = ["anna", NAMESPACE].map(ToOwned::to_owned);
     let cwd = harness.home.path().to_str().unwrap();
     harness.engine.native_history().list(cwd, &BTreeSet::from(namespaces), None).await.sessions

@@ -8,7 +8,7 @@ use roost_model::approval::ApprovalEnd;
 use roost_model::event::{EventBody, NormalizedEvent, NormalizedEventType as Type};
 use roost_model::tool::PolicyDecision;
 use testkit::facts::{asks, attempt, completed, delta, failed, started};
-use testkit::fake::Told;
+use testkit::fake::EngineMessage;
 use testkit::{Harness, Home, soon};
 
 use crate::watched::*;
@@ -18,7 +18,7 @@ async fn an_allowed_call_runs_and_the_log_says_who_allowed_it() {
     let mut host = Harness::start().await;
     let mut it = with_pending_call(&mut host).await;
     respond(&host, &it.session, answer("a", ALLOW, "me")).await.unwrap();
-    assert_eq!(it.agent.told().await, Told::Approved("a".into()));
+    assert_eq!(it.agent.next_message().await, EngineMessage::Approved("a".into()));
     it.agent.say_all([started("a"), completed("a")]).await;
     it.agent.finish().await;
     host.wait_for_end(&it.session, &it.task).await;
@@ -46,7 +46,7 @@ async fn a_denial_reaches_the_agent_with_its_reason() {
     let mut host = Harness::start().await;
     let mut it = with_pending_call(&mut host).await;
     respond(&host, &it.session, answer("a", deny("too risky"), "me")).await.unwrap();
-    assert_eq!(it.agent.told().await, Told::Denied("a".into(), "too risky".into()));
+    assert_eq!(it.agent.next_message().await, EngineMessage::Denied("a".into(), "too risky".into()));
     it.agent.say(failed("a")).await;
     it.agent.finish().await;
     host.wait_for_end(&it.session, &it.task).await;
@@ -98,7 +98,7 @@ async fn the_same_call_id_in_two_sessions_is_two_approvals() {
     let mut one = with_pending_call(&mut host).await;
     let mut other = with_pending_call(&mut host).await;
     respond(&host, &one.session, answer("a", ALLOW, "me")).await.unwrap();
-    assert_eq!(one.agent.told().await, Told::Approved("a".into()));
+    assert_eq!(one.agent.next_message().await, EngineMessage::Approved("a".into()));
     assert_eq!(pending(&host).await.iter().map(|row| &row.session_id).collect::<Vec<_>>(), [&other.session]);
     still_waits(&host, &mut other).await;
     host.stop().await;
@@ -109,7 +109,7 @@ async fn nobody_answering_in_time_denies_and_a_later_answer_is_refused() {
     let short = Some(Duration::from_millis(20));
     let mut host = Home::new().start_with(|config| config.approval_timeout = short).await;
     let mut it = with_pending_call(&mut host).await;
-    assert_eq!(it.agent.told().await, Told::Denied("a".into(), "nobody answered in time".into()));
+    assert_eq!(it.agent.next_message().await, EngineMessage::Denied("a".into(), "nobody answered in time".into()));
     ended_unrun(&host, &it.session, ApprovalEnd::Expired).await;
     let late = respond(&host, &it.session, answer("a", ALLOW, "me")).await;
     assert!(matches!(late, Err(Error::NotPending(_))));
@@ -132,7 +132,7 @@ async fn a_call_that_a_person_edits_runs_with_the_edited_input_and_the_log_says_
     let input = serde_json::json!({ "path": "safer.txt" });
     let edited = Decision::AllowEdited { input: input.clone() };
     respond(&host, &it.session, answer("a", edited, "me")).await.unwrap();
-    assert_eq!(it.agent.told().await, Told::Edited("a".into(), input.clone()));
+    assert_eq!(it.agent.next_message().await, EngineMessage::Edited("a".into(), input.clone()));
     assert_eq!(resolved(&host, &it.session).await[0].edited_input, Some(input));
     host.stop().await;
 }
@@ -144,7 +144,7 @@ async fn a_second_answer_is_refused_with_the_name_of_the_first() {
     respond(&host, &it.session, answer("a", deny("no"), "first")).await.unwrap();
     let refused = respond(&host, &it.session, answer("a", ALLOW, "second")).await;
     assert!(matches!(refused, Err(Error::AlreadyAnswered { by: winner, .. }) if winner == by("first")));
-    assert_eq!(it.agent.told().await, Told::Denied("a".into(), "no".into()));
+    assert_eq!(it.agent.next_message().await, EngineMessage::Denied("a".into(), "no".into()));
     ended_unrun(&host, &it.session, ApprovalEnd::Answered).await;
     host.stop().await;
 }
@@ -180,10 +180,10 @@ async fn of_many_answers_in_the_same_instant_exactly_one_counts() {
     let resolved = resolved(&host, &it.session).await;
     assert_eq!(resolved.len(), 1);
     assert_eq!(resolved[0].answered_by.as_ref(), Some(&winners[0]));
-    let told = it.agent.told().await;
-    assert_eq!(matches!(told, Told::Approved(_)), resolved[0].decision == PolicyDecision::Allow);
+    let told = it.agent.next_message().await;
+    assert_eq!(matches!(told, EngineMessage::Approved(_)), resolved[0].decision == PolicyDecision::Allow);
     host.engine.stop(it.session.as_str(), "done").await.unwrap();
-    assert_eq!(it.agent.told_until_gone().await, [Told::Stop], "it was told once");
+    assert_eq!(it.agent.messages_until_gone().await, [EngineMessage::Stop], "it was told once");
     host.stop().await;
 }
 
@@ -198,10 +198,10 @@ async fn the_same_answer_sent_again_is_acknowledged_and_changes_nothing() {
     let other = respond(&host, &it.session, keyed("another")).await;
     assert!(matches!(other, Err(Error::AlreadyAnswered { .. })));
     assert_eq!(host.types(&it.session).await, before);
-    assert_eq!(it.agent.told().await, Told::Approved("a".into()));
+    assert_eq!(it.agent.next_message().await, EngineMessage::Approved("a".into()));
     it.agent.say(delta("x")).await;
     host.engine.stop(it.session.as_str(), "done").await.unwrap();
-    assert_eq!(it.agent.told_until_gone().await, [Told::Stop], "it was told once");
+    assert_eq!(it.agent.messages_until_gone().await, [EngineMessage::Stop], "it was told once");
     host.stop().await;
 }
 
@@ -220,7 +220,7 @@ async fn an_answer_about_another_attempt_or_input_is_refused() {
     assert!(matches!(wrong_input, Err(Error::InputHashMismatch(_))));
     let hash = requests(&host, &it.session).await[0].identity.input_hash.clone();
     respond(&host, &it.session, seen(Some(1), Some(&hash))).await.unwrap();
-    assert_eq!(it.agent.told().await, Told::Approved("a".into()));
+    assert_eq!(it.agent.next_message().await, EngineMessage::Approved("a".into()));
     host.stop().await;
 }
 
@@ -229,12 +229,12 @@ async fn another_attempt_at_a_denied_call_is_asked_about_again() {
     let mut host = Harness::start().await;
     let mut it = with_pending_call(&mut host).await;
     respond(&host, &it.session, answer("a", deny("no"), "me")).await.unwrap();
-    it.agent.told().await;
+    it.agent.next_message().await;
     it.agent.say_all([failed("a"), attempt("a", 2), asks("a")]).await;
     let second = |event: &NormalizedEvent| matches!(&event.body, EventBody::ApprovalRequested(asked) if asked.identity.attempt == 2);
     host.wait_until(&it.session, "the second attempt is asked about", second).await;
     respond(&host, &it.session, answer("a", ALLOW, "me")).await.unwrap();
-    assert_eq!(it.agent.told().await, Told::Approved("a".into()));
+    assert_eq!(it.agent.next_message().await, EngineMessage::Approved("a".into()));
     host.stop().await;
 }
 
@@ -243,7 +243,7 @@ async fn a_denial_of_a_tool_that_already_runs_is_refused() {
     let mut host = Harness::start().await;
     let mut it = with_pending_call(&mut host).await;
     respond(&host, &it.session, answer("a", ALLOW, "first")).await.unwrap();
-    it.agent.told().await;
+    it.agent.next_message().await;
     it.agent.say(started("a")).await;
     host.wait_for(&it.session, Type::ToolCallStarted).await;
     let late = respond(&host, &it.session, answer("a", deny("stop it"), "second")).await;
@@ -264,7 +264,7 @@ async fn an_answer_is_in_the_log_before_the_runtime_hears_of_it() {
         let (engine, session) = (host.engine.clone(), it.session.clone());
         let response = answer("a", decision, "me");
         let responding = tokio::spawn(async move { engine.respond(session.as_str(), response).await });
-        it.agent.told().await;
+        it.agent.next_message().await;
         assert_eq!(host.types(&it.session).await.last().unwrap(), written);
         soon("the answer is acknowledged", responding).await.unwrap().unwrap();
         host.stop().await;
@@ -282,7 +282,7 @@ async fn an_answer_that_the_runtime_does_not_take_is_not_acknowledged_until_it_d
     assert!(matches!(respond(&host, &it.session, keyed()).await, Err(Error::Adapter(_))), "it has still not taken it");
     it.agent.read_again();
     respond(&host, &it.session, keyed()).await.unwrap();
-    assert_eq!(it.agent.told().await, Told::Approved("a".into()), "an allow is never lost");
+    assert_eq!(it.agent.next_message().await, EngineMessage::Approved("a".into()), "an allow is never lost");
     assert_eq!(resolved(&host, &it.session).await.len(), 1);
     host.stop().await;
 }

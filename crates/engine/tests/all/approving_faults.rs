@@ -7,7 +7,7 @@ use roost_model::event::{EventBody, NormalizedEventType as Type};
 use roost_model::failure::FailureCode;
 use roost_model::payload::{ApprovalRequestedPayload, OutputStream};
 use testkit::facts::{asks, completed, delta, exited, failed, question, requested, started};
-use testkit::fake::Told;
+use testkit::fake::EngineMessage;
 use testkit::{Harness, soon};
 
 use crate::recovering::start_with;
@@ -48,7 +48,7 @@ async fn an_agent_that_asks_the_same_call_again_is_asked_about_anew_each_time() 
     .await;
     let ends: Vec<_> = resolved(&host, &it.session).await.iter().map(|one| one.end).collect();
     assert_eq!(ends, [ApprovalEnd::Withdrawn, ApprovalEnd::Withdrawn, ApprovalEnd::Answered]);
-    assert_eq!(it.agent.told_so_far(), [], "one yes is for one question");
+    assert_eq!(it.agent.messages_so_far(), [], "one yes is for one question");
     host.stop().await;
 }
 
@@ -110,7 +110,7 @@ async fn a_stop_closes_what_waits_before_the_agent_hears_of_it() {
         let (engine, session) = (host.engine.clone(), it.session.clone());
         tokio::spawn(async move { engine.stop(session.as_str(), "enough").await })
     };
-    assert_eq!(it.agent.told().await, Told::Stop);
+    assert_eq!(it.agent.next_message().await, EngineMessage::Stop);
     ended_unrun(&host, &it.session, ApprovalEnd::Stopped).await;
     let late = respond(&host, &it.session, answer("a", ALLOW, "me")).await;
     assert!(matches!(late, Err(Error::NotPending(_))));
@@ -158,7 +158,7 @@ async fn an_approval_of_a_runtime_that_outlived_its_host_still_waits_and_can_be_
         start_with(home, async |home| home.runtimes.opening().await.accept_running("native")).await;
     assert_eq!(pending(&host).await.iter().map(|row| row.id()).collect::<Vec<_>>(), ["a"]);
     respond(&host, &it.session, answer("a", ALLOW, "me")).await.unwrap();
-    assert_eq!(agent.told().await, Told::Approved("a".into()));
+    assert_eq!(agent.next_message().await, EngineMessage::Approved("a".into()));
     agent.say_all([started("a"), completed("a")]).await;
     agent.finish().await;
     host.wait_for_end(&it.session, &it.task).await;

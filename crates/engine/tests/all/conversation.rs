@@ -5,7 +5,7 @@ use roost_model::event::{EventBody, NormalizedEventType as Type};
 use roost_model::mode::Mode;
 use testkit::Harness;
 use testkit::facts::{delta, output};
-use testkit::fake::Told;
+use testkit::fake::EngineMessage;
 
 #[tokio::test]
 async fn a_prompt_gives_events_in_order_and_without_a_gap() {
@@ -167,7 +167,7 @@ async fn a_runtime_is_told_once_that_prompts_wait_for_the_end_of_its_task() {
     let (_runtime, mut agent) = host.runtimes().task().await;
     host.queue(&session, "two").await;
     host.queue(&session, "three").await;
-    assert_eq!(agent.told_so_far(), [Told::PromptWaiting]);
+    assert_eq!(agent.messages_so_far(), [EngineMessage::PromptWaiting]);
     host.stop().await;
 }
 

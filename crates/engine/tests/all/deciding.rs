@@ -8,7 +8,7 @@ use roost_model::payload::QuestionOutcome;
 use roost_model::tool::PolicyDecision;
 use testkit::Harness;
 use testkit::facts::{asks, attempt, completed, failed, question, requested, started};
-use testkit::fake::Told;
+use testkit::fake::EngineMessage;
 
 use crate::watched::{ALLOW, answer, pending, respond, with_pending_call};
 
@@ -19,7 +19,7 @@ async fn yolo_allows_a_tool() {
     let task = host.begin(&session, "one").await;
     let (_runtime, mut agent) = host.runtimes().task().await;
     agent.say_all([requested("a"), asks("a")]).await;
-    assert_eq!(agent.told().await, Told::Approved("a".into()));
+    assert_eq!(agent.next_message().await, EngineMessage::Approved("a".into()));
     agent.say_all([started("a"), completed("a")]).await;
     agent.finish().await;
     host.wait_for_end(&session, &task).await;
@@ -42,8 +42,8 @@ async fn a_tool_that_nobody_can_approve_is_denied_and_never_runs() {
     let task = host.begin(&session, "one").await;
     let (_runtime, mut agent) = host.runtimes().task().await;
     agent.say_all([requested("a"), asks("a")]).await;
-    let reason = match agent.told().await {
-        Told::Denied(call, reason) if call == "a".into() => reason,
+    let reason = match agent.next_message().await {
+        EngineMessage::Denied(call, reason) if call == "a".into() => reason,
         other => panic!("{other:?}"),
     };
     agent.say(failed("a")).await;
@@ -69,7 +69,7 @@ async fn a_decision_is_in_the_log_before_the_runtime_hears_of_it() {
         host.begin(&session, "one").await;
         let (_runtime, mut agent) = host.runtimes().task().await;
         agent.say_all([requested("a"), asks("a")]).await;
-        agent.told().await;
+        agent.next_message().await;
         assert_eq!(host.types(&session).await.last().unwrap(), written);
         host.stop().await;
     }
@@ -82,8 +82,8 @@ async fn asking_again_about_the_same_is_a_request_with_a_decision_of_its_own() {
     let task = host.begin(&session, "one").await;
     let (_runtime, mut agent) = host.runtimes().task().await;
     agent.say_all([requested("a"), asks("a"), asks("a")]).await;
-    assert_eq!(agent.told().await, Told::Approved("a".into()));
-    assert_eq!(agent.told().await, Told::Approved("a".into()));
+    assert_eq!(agent.next_message().await, EngineMessage::Approved("a".into()));
+    assert_eq!(agent.next_message().await, EngineMessage::Approved("a".into()));
     agent.finish().await;
     host.wait_for_end(&session, &task).await;
     let approved = host.events(&session).await.into_iter().filter_map(|event| match event.body {
@@ -101,7 +101,7 @@ async fn a_question_that_nobody_can_answer_is_declined() {
     let task = host.begin(&session, "one").await;
     let (_runtime, mut agent) = host.runtimes().task().await;
     agent.say(question("q")).await;
-    assert_eq!(agent.told().await, Told::Answer("q".into(), Answer::Declined));
+    assert_eq!(agent.next_message().await, EngineMessage::Answer("q".into(), Answer::Declined));
     let resolved = host.wait_for(&session, Type::QuestionResolved).await;
     let EventBody::QuestionResolved(resolved) = resolved.body else { panic!() };
     assert_eq!((resolved.outcome, resolved.reason.as_deref()), (QuestionOutcome::Declined, Some("no_approver")));
@@ -145,7 +145,7 @@ async fn an_old_answer_that_is_sent_again_does_not_answer_the_next_attempt() {
     let mut it = with_pending_call(&mut host).await;
     let first = Response { key: Some("one click".into()), ..answer("a", ALLOW, "me") };
     respond(&host, &it.session, first.clone()).await.unwrap();
-    assert_eq!(it.agent.told().await, Told::Approved("a".into()));
+    assert_eq!(it.agent.next_message().await, EngineMessage::Approved("a".into()));
     it.agent.say_all([started("a"), failed("a"), attempt("a", 2), asks("a")]).await;
     let second = |event: &NormalizedEvent| matches!(&event.body, EventBody::ApprovalRequested(asked) if asked.identity.attempt == 2);
     host.wait_until(&it.session, "the second attempt is asked about", second).await;

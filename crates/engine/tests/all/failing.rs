@@ -6,7 +6,7 @@ use roost_model::failure::{FailureCode, TaskError};
 use roost_model::mode::Mode;
 use testkit::Harness;
 use testkit::facts::{asks, delta, exited, requested, started};
-use testkit::fake::Told;
+use testkit::fake::EngineMessage;
 
 fn failure(event: &NormalizedEvent) -> &TaskError {
     match &event.body {
@@ -53,7 +53,7 @@ async fn a_crash_fails_the_task_closes_what_was_open_and_leaves_the_session_usab
     let task = host.begin(&session, "one").await;
     let (mut runtime, mut agent) = host.runtimes().task().await;
     agent.say_all([requested("running"), asks("running")]).await;
-    assert_eq!(agent.told().await, Told::Approved("running".into()));
+    assert_eq!(agent.next_message().await, EngineMessage::Approved("running".into()));
     agent.say_all([started("running"), requested("waiting")]).await;
     runtime.exit();
     agent.say(exited()).await;

@@ -12,7 +12,7 @@ use roost_model::session::TaskOutcome;
 use roost_model::tool::{ToolExecutedBy, ToolExecutionEnv};
 use serde_json::json;
 use testkit::facts::{asks_host, completed, requested_of, started};
-use testkit::fake::{FakeSession, FakeTask, Told};
+use testkit::fake::{EngineMessage, FakeSession, FakeTask};
 use testkit::host_tools::{FakeTools, HostCalls};
 use testkit::{Harness, Home, soon};
 
@@ -73,7 +73,7 @@ async fn an_allowed_tool_runs_on_the_host_and_its_result_reaches_the_runtime() {
     let call = calls.next().await;
     assert_eq!(call.input, json!({ "path": "a" }));
     call.succeed("found");
-    assert_eq!(agent.told().await, Told::Result("a".into(), "found".into()));
+    assert_eq!(agent.next_message().await, EngineMessage::Result("a".into(), "found".into()));
     let types: Vec<_> = host.types(&session).await.into_iter().filter(|name| name.starts_with("tool.")).collect();
     let expected = [
         "tool.call.requested",
@@ -97,7 +97,7 @@ async fn a_tool_that_a_person_must_allow_runs_only_after_the_answer() {
     assert!(calls.is_idle());
     soon("an answer", host.engine.respond(session.as_str(), allow("a"))).await.unwrap();
     calls.next().await.succeed(1);
-    assert_eq!(agent.told().await, Told::Result("a".into(), 1.into()));
+    assert_eq!(agent.next_message().await, EngineMessage::Result("a".into(), 1.into()));
     host.stop().await;
 }
 
@@ -108,7 +108,7 @@ async fn a_denied_tool_never_runs_and_the_runtime_hears_why() {
     host.wait_for(&session, Type::ApprovalRequested).await;
     let no = Decision::Deny { scope: ApprovalScope::Once, reason: Some("not today".into()) };
     soon("an answer", host.engine.respond(session.as_str(), answer("a", no))).await.unwrap();
-    assert_eq!(agent.told().await, Told::Denied("a".into(), "not today".into()));
+    assert_eq!(agent.next_message().await, EngineMessage::Denied("a".into(), "not today".into()));
     assert!(calls.is_idle());
     host.stop().await;
 }
@@ -119,9 +119,9 @@ async fn tools_run_beside_each_other_and_the_session_listens_meanwhile() {
     let (_session, _runtime, mut agent) = asking(&mut host, Mode::Yolo, &["a", "b"]).await;
     let (first, second) = (calls.next().await, calls.next().await);
     second.succeed("second");
-    assert_eq!(agent.told().await, Told::Result("b".into(), "second".into()));
+    assert_eq!(agent.next_message().await, EngineMessage::Result("b".into(), "second".into()));
     first.succeed("first");
-    assert_eq!(agent.told().await, Told::Result("a".into(), "first".into()));
+    assert_eq!(agent.next_message().await, EngineMessage::Result("a".into(), "first".into()));
     host.stop().await;
 }
 
@@ -130,7 +130,7 @@ async fn a_tool_that_fails_is_recorded_and_its_error_reaches_the_runtime() {
     let (mut host, mut calls) = start().await;
     let (session, _runtime, mut agent) = asking(&mut host, Mode::Yolo, &["a"]).await;
     calls.next().await.fail("no such thing");
-    assert_eq!(agent.told().await, Told::Result("a".into(), "no such thing".into()));
+    assert_eq!(agent.next_message().await, EngineMessage::Result("a".into(), "no such thing".into()));
     let done = completion(&host, &session).await;
     assert_eq!((done.result_preview, done.is_error), (Some("no such thing".into()), Some(true)));
     host.stop().await;
@@ -143,7 +143,7 @@ async fn a_tool_that_the_host_does_not_have_or_that_breaks_down_is_an_error_for_
         let (mut host, _calls) = start().await;
         let (session, _runtime, mut agent) = asking(&mut host, Mode::Yolo, &[]).await;
         agent.say_all([requested_of(tool, "a"), asks_host(tool, "a")]).await;
-        assert_eq!(agent.told().await, Told::Result("a".into(), error.into()));
+        assert_eq!(agent.next_message().await, EngineMessage::Result("a".into(), error.into()));
         assert_eq!(completion(&host, &session).await.is_error, Some(true));
         host.stop().await;
     }
@@ -170,7 +170,7 @@ async fn nothing_begins_in_a_task_that_is_being_stopped() {
     let engine = host.engine.clone();
     let id = session.clone();
     let stopping = tokio::spawn(async move { engine.stop(id.as_str(), "enough").await });
-    assert_eq!(agent.told().await, Told::Stop);
+    assert_eq!(agent.next_message().await, EngineMessage::Stop);
     let late = soon("an answer", host.engine.respond(session.as_str(), allow("a"))).await;
     assert!(matches!(late, Err(Error::NotPending(_))), "{late:?}");
     soon("the stop", stopping).await.unwrap().unwrap();
@@ -187,7 +187,7 @@ async fn a_runtime_cannot_report_on_a_tool_that_the_host_runs() {
     agent.say_all([started("a"), completed("a")]).await;
     agent.heard().await;
     call.succeed("found");
-    assert_eq!(agent.told().await, Told::Result("a".into(), "found".into()));
+    assert_eq!(agent.next_message().await, EngineMessage::Result("a".into(), "found".into()));
     assert_eq!(completion(&host, &session).await.result_preview, Some("found".into()));
     host.stop().await;
 }
@@ -201,10 +201,10 @@ async fn a_tool_that_is_asked_for_again_is_decided_and_run_again_and_only_the_la
     let second = calls.next().await;
     first.succeed("late");
     second.succeed("found");
-    assert_eq!(agent.told().await, Told::Result("a".into(), "found".into()));
+    assert_eq!(agent.next_message().await, EngineMessage::Result("a".into(), "found".into()));
     agent.finish().await;
     host.wait_until(&session, "the end", |event| event.body.ends_task()).await;
-    assert_eq!(agent.told_so_far(), []);
+    assert_eq!(agent.messages_so_far(), []);
     for name in ["tool.call.approved", "tool.call.started", "tool.call.completed"] {
         assert_eq!(host.types(&session).await.into_iter().filter(|known| known == name).count(), 2, "{name}");
     }

@@ -11,7 +11,7 @@ use roost_model::tool::PolicyResult;
 use serde_json::json;
 use testkit::Harness;
 use testkit::facts::{completed, delta, request, started};
-use testkit::fake::Told;
+use testkit::fake::EngineMessage;
 
 use crate::watched::*;
 
@@ -62,7 +62,7 @@ async fn what_is_asked_about_is_judged_and_not_what_was_announced() {
     assert_eq!(asked.input, json!({ "command": "rm -rf /" }));
     let expected = [(1, "ls".to_owned(), "denied"), (2, "rm -rf /".to_owned(), "undecided")];
     assert_eq!(story(&host, &it).await, expected);
-    assert_eq!(it.agent.told_so_far(), []);
+    assert_eq!(it.agent.messages_so_far(), []);
     host.stop().await;
 }
 
@@ -87,7 +87,7 @@ async fn an_input_that_is_filled_in_before_the_question_is_judged_as_it_is_asked
     let mut it = watched_session(&mut host).await;
     let empty = ToolCallRequestedPayload { input: json!({}), ..command(1, "") };
     it.agent.say_all([Fact::ToolRequested(empty), Fact::ToolAsks(command(1, "ls"))]).await;
-    assert_eq!(it.agent.told().await, Told::Approved("a".into()));
+    assert_eq!(it.agent.next_message().await, EngineMessage::Approved("a".into()));
     assert_eq!(requests(&host, &it.session).await, []);
     host.stop().await;
 }
@@ -103,7 +103,7 @@ async fn a_call_that_changes_after_it_was_allowed_is_asked_about_and_may_not_go_
             asked_about(&host, &it, 1).await;
             respond(&host, &it.session, answer_to(1, ALLOW)).await.unwrap();
         }
-        assert_eq!(it.agent.told().await, Told::Approved("a".into()));
+        assert_eq!(it.agent.next_message().await, EngineMessage::Approved("a".into()));
         it.agent.say_all([started("a"), Fact::ToolRequested(command(2, "rm -rf /"))]).await;
         assert_eq!(asked_about(&host, &it, 2).await.input, json!({ "command": "rm -rf /" }));
         it.agent.say(completed("a")).await;
@@ -122,7 +122,7 @@ async fn a_change_that_a_person_allows_goes_on() {
     let mut host = Harness::start().await;
     let mut it = watched_session(&mut host).await;
     it.agent.say(Fact::ToolAsks(command(1, "ls"))).await;
-    assert_eq!(it.agent.told().await, Told::Approved("a".into()));
+    assert_eq!(it.agent.next_message().await, EngineMessage::Approved("a".into()));
     it.agent.say_all([started("a"), Fact::ToolRequested(command(2, "make"))]).await;
     asked_about(&host, &it, 2).await;
     respond(&host, &it.session, answer_to(2, ALLOW)).await.unwrap();
@@ -130,7 +130,7 @@ async fn a_change_that_a_person_allows_goes_on() {
     it.agent.finish().await;
     let end = host.wait_for_end(&it.session, &it.task).await;
     assert!(matches!(end.body, EventBody::TaskCompleted(_)), "{end:?}");
-    assert_eq!(it.agent.told_so_far(), [], "it did not ask about the change, so it is told nothing");
+    assert_eq!(it.agent.messages_so_far(), [], "it did not ask about the change, so it is told nothing");
     host.stop().await;
 }
 
@@ -141,9 +141,9 @@ async fn one_yes_is_for_one_question_also_if_the_next_one_is_the_same() {
     for attempt in [1, 2] {
         it.agent.say(Fact::ToolAsks(command(attempt, "make"))).await;
         asked_about(&host, &it, attempt).await;
-        assert_eq!(it.agent.told_so_far(), []);
+        assert_eq!(it.agent.messages_so_far(), []);
         respond(&host, &it.session, answer_to(attempt, ALLOW)).await.unwrap();
-        assert_eq!(it.agent.told().await, Told::Approved("a".into()));
+        assert_eq!(it.agent.next_message().await, EngineMessage::Approved("a".into()));
     }
     host.stop().await;
 }
@@ -161,7 +161,7 @@ async fn an_answer_to_what_a_person_saw_is_no_answer_to_what_took_its_place() {
     assert_eq!(resolved(&host, &it.session).await[0].end, ApprovalEnd::Withdrawn);
     let no = Decision::Deny { scope: ApprovalScope::Once, reason: Some("no".into()) };
     respond(&host, &it.session, answer_to(2, no)).await.unwrap();
-    assert_eq!(it.agent.told_so_far(), [Told::Denied("a".into(), "no".into())]);
+    assert_eq!(it.agent.messages_so_far(), [EngineMessage::Denied("a".into(), "no".into())]);
     host.stop().await;
 }
 
@@ -172,10 +172,13 @@ async fn a_question_is_not_answered_as_the_harmless_thing_that_its_call_becomes(
     it.agent.say(Fact::ToolAsks(command(1, "rm -rf /"))).await;
     asked_about(&host, &it, 1).await;
     it.agent.say(Fact::ToolRequested(command(2, "ls"))).await;
-    assert!(matches!(it.agent.told().await, Told::Denied(..)), "its question was about something else");
+    assert!(
+        matches!(it.agent.next_message().await, EngineMessage::Denied(..)),
+        "its question was about something else"
+    );
     it.agent.say_all([delta("x")]).await;
     host.wait_until(&it.session, "it was heard", |event| matches!(event.body, EventBody::ModelOutputDelta(_))).await;
-    assert_eq!(it.agent.told_so_far(), []);
+    assert_eq!(it.agent.messages_so_far(), []);
     assert_eq!(resolved(&host, &it.session).await[0].end, ApprovalEnd::Withdrawn);
     host.stop().await;
 }
@@ -190,7 +193,7 @@ async fn a_question_whose_call_is_filled_in_while_it_waits_is_answered_as_the_wh
     it.agent.say(Fact::ToolRequested(command(2, "make"))).await;
     assert_eq!(asked_about(&host, &it, 2).await.input, json!({ "command": "make" }));
     respond(&host, &it.session, answer_to(2, ALLOW)).await.unwrap();
-    assert_eq!(it.agent.told_so_far(), [Told::Approved("a".into())]);
+    assert_eq!(it.agent.messages_so_far(), [EngineMessage::Approved("a".into())]);
     host.stop().await;
 }
 
@@ -220,7 +223,7 @@ async fn a_name_or_a_kind_that_changes_is_another_attempt_and_a_title_is_not() {
         let mut host = Harness::start().await;
         let mut it = watched_session(&mut host).await;
         it.agent.say(Fact::ToolAsks(read())).await;
-        assert_eq!(it.agent.told().await, Told::Approved("a".into()));
+        assert_eq!(it.agent.next_message().await, EngineMessage::Approved("a".into()));
         it.agent.say_all([Fact::ToolRequested(change.clone()), delta("x")]).await;
         host.wait_until(&it.session, "it was heard", |event| matches!(event.body, EventBody::ModelOutputDelta(_)))
             .await;
@@ -235,7 +238,7 @@ async fn a_hash_that_an_adapter_makes_up_is_not_believed() {
     let mut it = watched_session(&mut host).await;
     let mut lie = command(1, "rm -rf /");
     it.agent.say(Fact::ToolAsks(command(1, "ls"))).await;
-    assert_eq!(it.agent.told().await, Told::Approved("a".into()));
+    assert_eq!(it.agent.next_message().await, EngineMessage::Approved("a".into()));
     lie.identity.input_hash = command(1, "ls").identity.input_hash;
     it.agent.say(Fact::ToolRequested(lie)).await;
     asked_about(&host, &it, 2).await;

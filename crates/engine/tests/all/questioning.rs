@@ -8,7 +8,7 @@ use roost_model::event::{EventBody, NormalizedEventType as Type};
 use roost_model::ids::SessionId;
 use roost_model::payload::{QuestionOutcome, QuestionResolvedPayload};
 use testkit::facts::question;
-use testkit::fake::Told;
+use testkit::fake::EngineMessage;
 use testkit::{Harness, Home};
 
 use crate::watched::*;
@@ -41,7 +41,7 @@ async fn the_first_answer_to_a_question_counts() {
     respond(&host, &it.session, reply(given.clone(), "first")).await.unwrap();
     let late = respond(&host, &it.session, reply(Answer::Declined, "second")).await;
     assert!(matches!(late, Err(Error::AlreadyAnswered { by: winner, .. }) if winner == by("first")));
-    assert_eq!(it.agent.told().await, Told::Answer("q".into(), given));
+    assert_eq!(it.agent.next_message().await, EngineMessage::Answer("q".into(), given));
     let resolved = outcome(&host, &it.session).await;
     assert_eq!((resolved.outcome, resolved.answered_by), (QuestionOutcome::Answered, Some(by("first"))));
     host.stop().await;
@@ -52,7 +52,7 @@ async fn a_question_that_nobody_answers_in_time_is_declined() {
     let short = Some(Duration::from_millis(20));
     let mut host = Home::new().start_with(|config| config.approval_timeout = short).await;
     let mut it = questioned(&mut host).await;
-    assert_eq!(it.agent.told().await, Told::Answer("q".into(), Answer::Declined));
+    assert_eq!(it.agent.next_message().await, EngineMessage::Answer("q".into(), Answer::Declined));
     assert_eq!(outcome(&host, &it.session).await.outcome, QuestionOutcome::Declined);
     host.stop().await;
 }

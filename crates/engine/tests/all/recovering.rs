@@ -19,7 +19,7 @@ async fn busy(host: &mut Harness) -> (SessionId, TaskId, FakeSession, FakeTask) 
     let task = host.begin(&session, "one").await;
     let (runtime, mut agent) = host.runtimes().task().await;
     agent.say_all([requested("running"), asks("running")]).await;
-    agent.told().await;
+    agent.next_message().await;
     agent.say_all([started("running"), requested("waiting"), delta("hi")]).await;
     host.wait_for(&session, Type::ModelOutputDelta).await;
     host.queue(&session, "two").await;

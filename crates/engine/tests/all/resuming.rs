@@ -23,7 +23,7 @@ async fn closed(host: &mut Harness) -> SessionId {
     let task = host.begin(&session, "one").await;
     let (_runtime, mut agent) = host.runtimes().task().await;
     agent.say_all([requested("a"), asks("a")]).await;
-    agent.told().await;
+    agent.next_message().await;
     agent.say_all([started("a"), completed("a"), output("done")]).await;
     agent.finish().await;
     host.wait_for_end(&session, &task).await;
@@ -95,7 +95,7 @@ async fn a_runtime_that_cannot_resume_gets_the_transcript_and_runs_no_tool_again
     let started = host.types(&session).await.into_iter().filter(|name| name == "tool.call.started");
     assert_eq!(started.count(), 1);
     host.stop().await;
-    assert_eq!(agent.told_until_gone().await, []);
+    assert_eq!(agent.messages_until_gone().await, []);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use roost_model::payload::{ToolCallRequestedPayload, ToolKind};
 use roost_model::tool::ToolCallIdentity;
 use serde_json::json;
 use testkit::Harness;
-use testkit::fake::{FakeTask, Told};
+use testkit::fake::{EngineMessage, FakeTask};
 
 /// Asks to run a line, and says whether it runs without anybody there to ask.
 async fn runs_unasked(agent: &mut FakeTask, call: &str, line: &str) -> bool {
@@ -19,9 +19,9 @@ async fn runs_unasked(agent: &mut FakeTask, call: &str, line: &str) -> bool {
     let (name, kind) = ("execute".into(), Some(ToolKind::Execute));
     let request = ToolCallRequestedPayload { identity, name, input, input_ref: None, title: None, kind };
     agent.say_all([Fact::ToolRequested(request.clone()), Fact::ToolAsks(request)]).await;
-    match agent.told().await {
-        Told::Approved(_) => true,
-        Told::Denied(..) => false,
+    match agent.next_message().await {
+        EngineMessage::Approved(_) => true,
+        EngineMessage::Denied(..) => false,
         other => panic!("{other:?}"),
     }
 }

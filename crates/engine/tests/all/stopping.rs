@@ -7,7 +7,7 @@ use roost_model::failure::FailureCode;
 use roost_model::mode::Mode;
 use roost_model::session::{SessionStatus, TaskOutcome};
 use testkit::facts::{asks, delta, exited, requested};
-use testkit::fake::Told;
+use testkit::fake::EngineMessage;
 use testkit::{Harness, soon};
 
 #[tokio::test]
@@ -20,7 +20,7 @@ async fn a_stop_ends_the_task_with_its_reason_and_keeps_the_runtime() {
     host.wait_for(&session, Type::ModelOutputDelta).await;
 
     let (outcome, ()) = tokio::join!(host.engine.stop(session.as_str(), "enough"), async {
-        assert_eq!(agent.told().await, Told::Stop);
+        assert_eq!(agent.next_message().await, EngineMessage::Stop);
         agent.end(TaskEnd::Stopped("cancelled".into())).await;
     });
     assert_eq!(outcome.unwrap(), TaskOutcome::Stopped);
@@ -133,9 +133,9 @@ async fn no_tool_is_approved_once_a_stop_was_asked_for() {
     let task = host.begin(&session, "one").await;
     let (_runtime, mut agent) = host.runtimes().task().await;
     let (outcome, ()) = tokio::join!(host.engine.stop(session.as_str(), "enough"), async {
-        assert_eq!(agent.told().await, Told::Stop);
+        assert_eq!(agent.next_message().await, EngineMessage::Stop);
         agent.say_all([requested("a"), asks("a")]).await;
-        assert!(matches!(agent.told().await, Told::Denied(..)));
+        assert!(matches!(agent.next_message().await, EngineMessage::Denied(..)));
         agent.end(TaskEnd::Stopped("cancelled".into())).await;
     });
     assert_eq!(outcome.unwrap(), TaskOutcome::Stopped);
@@ -152,8 +152,8 @@ async fn a_runtime_that_exits_when_it_is_stopped_gets_no_further_task() {
     let (mut runtime, mut agent) = host.runtimes().task().await;
     host.queue(&session, "two").await;
     let (outcome, ()) = tokio::join!(host.engine.stop(session.as_str(), "enough"), async {
-        assert_eq!(agent.told().await, Told::PromptWaiting);
-        assert_eq!(agent.told().await, Told::Stop);
+        assert_eq!(agent.next_message().await, EngineMessage::PromptWaiting);
+        assert_eq!(agent.next_message().await, EngineMessage::Stop);
         runtime.exit();
         agent.say(exited()).await;
     });
@@ -187,7 +187,7 @@ async fn a_task_that_was_finished_already_is_not_a_stopped_one() {
     host.begin(&session, "one").await;
     let (_runtime, mut agent) = host.runtimes().task().await;
     let (outcome, ()) = tokio::join!(host.engine.stop(session.as_str(), "enough"), async {
-        assert_eq!(agent.told().await, Told::Stop);
+        assert_eq!(agent.next_message().await, EngineMessage::Stop);
         agent.finish().await;
     });
     assert_eq!(outcome.unwrap(), TaskOutcome::Completed);
@@ -201,7 +201,7 @@ async fn a_stop_wins_over_whatever_failure_it_causes() {
     let task = host.begin(&session, "one").await;
     let (_runtime, mut agent) = host.runtimes().task().await;
     let (outcome, ()) = tokio::join!(host.engine.stop(session.as_str(), "enough"), async {
-        assert_eq!(agent.told().await, Told::Stop);
+        assert_eq!(agent.next_message().await, EngineMessage::Stop);
         agent.end(TaskEnd::failed(FailureCode::RuntimeError, "interrupted")).await;
     });
     assert_eq!(outcome.unwrap(), TaskOutcome::Stopped);

@@ -10,7 +10,7 @@ use roost_model::ids::{SessionId, TaskId};
 use roost_model::payload::{ApprovalRequestedPayload, ApprovalResolvedPayload};
 use roost_model::tool::PolicyDecision;
 use testkit::facts::{asks, requested};
-use testkit::fake::{FakeSession, FakeTask, Told};
+use testkit::fake::{EngineMessage, FakeSession, FakeTask};
 use testkit::{Harness, soon};
 
 /// A session whose agent works while somebody watches.
@@ -95,5 +95,9 @@ pub(crate) async fn ended_unrun(host: &Harness, session: &SessionId, end: Approv
 pub(crate) async fn still_waits(host: &Harness, watched: &mut WatchedSession) {
     assert_eq!(pending(host).await.iter().map(|row| row.id()).collect::<Vec<_>>(), ["a"]);
     respond(host, &watched.session, answer("a", ALLOW, "last")).await.unwrap();
-    assert_eq!(watched.agent.told().await, Told::Approved("a".into()), "the first thing that it hears");
+    assert_eq!(
+        watched.agent.next_message().await,
+        EngineMessage::Approved("a".into()),
+        "the first thing that it hears"
+    );
 }

@@ -138,7 +138,7 @@ async fn reaping_a_living_holder_lets_it_end_its_tree() {
 /// A record of a run whose pids now belong to `bystander`.
 fn recycled(bystander: &Child, boot: &str) -> Record {
     let pid = bystander.id();
-    let start_time = Process::of(pid).unwrap().start_time - 1;
+    let start_time = Process::from_pid(pid).unwrap().start_time - 1;
     let process = Process { pid, start_time };
     Record {
         run: RunId::fresh(),
@@ -173,7 +173,7 @@ async fn a_record_of_another_boot_is_only_removed() {
     let directory = tempfile::tempdir().unwrap();
     let mut bystander = Command::new(probe()).arg("sleep").spawn().unwrap();
     let mut record = recycled(&bystander, "another-boot");
-    record.runtime = Process::of(bystander.id()).unwrap();
+    record.runtime = Process::from_pid(bystander.id()).unwrap();
     write(directory.path(), &record);
     assert_eq!(records::reap(directory.path(), record).await.unwrap(), Reaped::OtherBoot);
     assert!(bystander.try_wait().unwrap().is_none(), "the bystander was killed");

@@ -43,7 +43,7 @@ async fn an_orphan_that_cleared_its_environment_is_gone_too() {
     let (_, mut running) = place.spawn("sh", &["-c", script]).await;
     let pid: u32 = next_lines(&mut running.stdout).await.unwrap()[0].parse().unwrap();
     running.control.gone().await;
-    assert!(roost_process::Process::of(pid).is_none());
+    assert!(roost_process::Process::from_pid(pid).is_none());
 }
 
 #[tokio::test]

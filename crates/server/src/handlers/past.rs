@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use roost_engine::{Adoption, Kept, NativeSession, namespaces};
+use roost_engine::{Adoption, HistoryEntry, NativeSession, namespaces};
 use roost_model::mode::Mode;
 use roost_model::session::SessionRecord;
 use roost_rpc::conversation::Message;
@@ -20,7 +20,7 @@ pub(crate) enum FoundSession {
     /// Roost hosts it, so the log has its events.
     Hosted(Box<SessionRecord>),
     /// Only its runtime keeps it, so the log knows nothing of it.
-    Past(Box<Kept>),
+    Past(Box<HistoryEntry>),
 }
 
 impl FoundSession {
@@ -98,7 +98,7 @@ pub(super) async fn list(
                 context.host.sessions.engine.native_history().list(&folder, &namespaces, runtime.as_deref()).await;
             listing.leave_out(&all);
             notices.extend(listing.notices);
-            let row = |kept: Kept| SessionRow { record: kept.record(), source: KeptBy::History };
+            let row = |kept: HistoryEntry| SessionRow { record: kept.record(), source: KeptBy::History };
             rows.extend(listing.sessions.into_iter().map(row));
         }
     }
@@ -111,9 +111,9 @@ pub(super) async fn list(
 }
 
 /// The past session of this id, which may be Roost's or the runtime's own.
-pub(super) async fn find(context: &Context<'_>, filter: SessionFilter<'_>, id: &str) -> Result<Kept, Fault> {
+pub(super) async fn find(context: &Context<'_>, filter: SessionFilter<'_>, id: &str) -> Result<HistoryEntry, Fault> {
     let native_history = context.host.sessions.engine.native_history();
-    let is_it = |kept: &Kept| kept.session_id().as_str() == id || kept.session.id.as_str() == id;
+    let is_it = |kept: &HistoryEntry| kept.session_id().as_str() == id || kept.session.id.as_str() == id;
     let known = native_history.listed(id).filter(|kept| is_open(context, &kept.cwd));
     let (folders, namespaces, runtime) = match &known {
         Some(kept) => {
@@ -136,7 +136,11 @@ pub(super) async fn find(context: &Context<'_>, filter: SessionFilter<'_>, id: &
 }
 
 /// Adopts a past session, so that Roost hosts it from now on.
-pub(super) async fn adopt(context: &Context<'_>, kept: &Kept, mode: Option<Mode>) -> Result<SessionRecord, Fault> {
+pub(super) async fn adopt(
+    context: &Context<'_>,
+    kept: &HistoryEntry,
+    mode: Option<Mode>,
+) -> Result<SessionRecord, Fault> {
     let workspace_id = context.host.workspaces.containing(kept.cwd.as_ref()).map(|entry| entry.id);
     let adoption = Adoption { mode: mode.unwrap_or_default(), workspace_id };
     let id = context.host.sessions.engine.adopt(kept, adoption).await.map_err(fault::engine)?;
@@ -144,7 +148,7 @@ pub(super) async fn adopt(context: &Context<'_>, kept: &Kept, mode: Option<Mode>
 }
 
 /// The messages of a past session; an error if its runtime no longer has it.
-pub(super) async fn messages(context: &Context<'_>, kept: &Kept) -> Result<Vec<Message>, Fault> {
+pub(super) async fn messages(context: &Context<'_>, kept: &HistoryEntry) -> Result<Vec<Message>, Fault> {
     let messages = tail::messages(&context.host.sessions.engine, kept).await?;
     messages.ok_or_else(|| Fault::no_session(kept.session.id.as_str()))
 }
@@ -153,7 +157,7 @@ pub(super) async fn messages(context: &Context<'_>, kept: &Kept) -> Result<Vec<M
 pub(super) async fn messages_before_adoption(context: &Context<'_>, record: &SessionRecord) -> Vec<Message> {
     let Some(adopted) = &record.adopted else { return Vec::new() };
     let (id, title, updated_at) = (adopted.runtime_session_id.clone(), record.title.clone(), record.created_at);
-    let kept = Kept {
+    let kept = HistoryEntry {
         runtime: record.runtime.clone(),
         cwd: record.cwd.clone(),
         credential_namespace: record.credential_namespace.clone(),

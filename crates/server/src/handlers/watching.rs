@@ -1,6 +1,6 @@
 //! `session/watch`, `session/unwatch` and `client/session/focus`.
 
-use roost_engine::Kept;
+use roost_engine::HistoryEntry;
 use roost_model::session::SessionRecord;
 use roost_rpc::{
     Fault, FaultCode, FocusResult, UnwatchParams, WatchParams, WatchResult, WorkspaceSessionParams,
@@ -85,7 +85,7 @@ pub(crate) async fn watch_in_workspace(
 /// Tails a past session for this client, unless it is tailed already.
 pub(super) async fn tail(
     context: &Context<'_>,
-    kept: &Kept,
+    kept: &HistoryEntry,
     workspace: Option<String>,
     naming: Naming,
     wants: impl Fn(&str) -> bool + Send + Sync + 'static,

@@ -5,7 +5,7 @@ use roost_engine::adapter::Fact;
 use roost_model::payload::{QuestionAskedPayload, QuestionField, QuestionOption};
 use serde_json::{Value, json};
 use testkit::facts;
-use testkit::fake::Told;
+use testkit::fake::EngineMessage;
 
 use crate::kit::{Client, Door};
 use crate::stage::{Scene, events_named};
@@ -106,7 +106,7 @@ async fn an_answer_given_elsewhere_is_announced_with_who_gave_it() {
     let mut scene = waiting(&mut door, &mut first).await;
     let deny = json!({ "tool_use_id": "call", "decision": "deny", "reason": "not today" });
     assert_eq!(second.call("permission/respond", deny).await.unwrap(), json!({ "success": true }));
-    assert_eq!(scene.agent.told().await, Told::Denied("call".into(), "not today".into()));
+    assert_eq!(scene.agent.next_message().await, EngineMessage::Denied("call".into(), "not today".into()));
     for client in [&mut first, &mut second] {
         let resolved = client.event("pty_permission_resolved").await;
         let found = [&resolved["tool_use_id"], &resolved["decision"], &resolved["resolved_by"]];
@@ -122,7 +122,7 @@ async fn a_late_answer_is_refused_as_clients_expect_it_however_it_comes() {
     let mut scene = waiting(&mut door, &mut client).await;
     let allow = json!({ "tool_use_id": "call", "decision": "allow" });
     client.call("permission/respond", allow.clone()).await.unwrap();
-    assert_eq!(scene.agent.told().await, Told::Approved("call".into()));
+    assert_eq!(scene.agent.next_message().await, EngineMessage::Approved("call".into()));
     for (method, params) in [
         ("permission/respond", allow),
         ("permission/respond", json!({ "tool_use_id": "call", "decision": "deny", "session_id": scene.session })),
@@ -136,7 +136,7 @@ async fn a_late_answer_is_refused_as_clients_expect_it_however_it_comes() {
     // Clients of this one look for another code.
     let fault = client.call("agent/respond", json!({ "tool_use_id": "call", "response": "yes" })).await.unwrap_err();
     assert_eq!(fault["code"], -32003, "{fault}");
-    assert_eq!(scene.agent.told_so_far(), []);
+    assert_eq!(scene.agent.messages_so_far(), []);
 }
 
 #[tokio::test]
@@ -150,13 +150,13 @@ async fn of_two_answers_at_once_one_counts() {
         second.call("permission/respond", answer("deny"))
     );
     let winner = match answers {
-        (Ok(_), Err(late)) => (Told::Approved("call".into()), late),
-        (Err(late), Ok(_)) => (Told::Denied("call".into(), "the user refused it".into()), late),
+        (Ok(_), Err(late)) => (EngineMessage::Approved("call".into()), late),
+        (Err(late), Ok(_)) => (EngineMessage::Denied("call".into(), "the user refused it".into()), late),
         both => panic!("{both:?}"),
     };
-    assert_eq!(scene.agent.told().await, winner.0);
+    assert_eq!(scene.agent.next_message().await, winner.0);
     assert_eq!(winner.1["code"], -32603);
-    assert_eq!(scene.agent.told_so_far(), []);
+    assert_eq!(scene.agent.messages_so_far(), []);
 }
 
 #[tokio::test]
@@ -182,8 +182,8 @@ async fn every_way_to_say_yes_or_no_to_a_call_is_understood() {
         params["session_id"] = json!(scene.session);
         params["tool_use_id"] = json!("call");
         client.call(method, params.clone()).await.unwrap();
-        let told = scene.agent.told().await;
-        assert_eq!(matches!(told, Told::Approved(_)), yes, "{method} {params}: {told:?}");
+        let told = scene.agent.next_message().await;
+        assert_eq!(matches!(told, EngineMessage::Approved(_)), yes, "{method} {params}: {told:?}");
         scene.agent.finish().await;
         client.until("stream_read_complete").await;
     }
@@ -215,9 +215,9 @@ async fn keys_that_mean_nothing_to_an_agent_are_taken_and_escape_stops_it() {
             assert_eq!(sent, json!({ "status": "sent", "key": key, "agent_type": "fake" }));
         }
     }
-    assert_eq!(scene.agent.told_so_far(), []);
+    assert_eq!(scene.agent.messages_so_far(), []);
     let id = client.ask("session/input", json!({ "session_id": scene.session, "input": "escape" })).await;
-    assert_eq!(scene.agent.told().await, Told::Stop);
+    assert_eq!(scene.agent.next_message().await, EngineMessage::Stop);
     scene.agent.finish().await;
     client.answer(id).await.unwrap();
     // Text that nothing waits for is a prompt.
@@ -263,7 +263,7 @@ async fn a_question_arrives_as_the_tool_call_that_clients_know_and_is_answered_b
         let params = json!({ "session_id": scene.session, "type": "question", "response": response });
         let answered = client.call("session/respond", params).await.unwrap();
         assert_eq!(answered["status"], "responded");
-        assert_eq!(scene.agent.told().await, Told::Answer("q".into(), expected), "{response}");
+        assert_eq!(scene.agent.next_message().await, EngineMessage::Answer("q".into(), expected), "{response}");
         let resolved = client.event("pty_permission_resolved").await;
         assert_eq!((&resolved["tool_use_id"], &resolved["decision"]), (&json!("q"), &json!("allow")));
         scene.agent.finish().await;
@@ -282,7 +282,7 @@ async fn a_field_that_the_question_has_not_is_refused_with_those_that_it_has() {
     let fault = client.call("session/respond", params).await.unwrap_err();
     assert_eq!(fault["code"], -32602);
     assert!(fault["message"].as_str().unwrap().contains("db, also"), "{fault}");
-    assert_eq!(scene.agent.told_so_far(), []);
+    assert_eq!(scene.agent.messages_so_far(), []);
 }
 
 #[tokio::test]
@@ -317,7 +317,7 @@ async fn an_answer_for_the_session_is_not_asked_for_again() {
         .call("permission/respond", json!({ "tool_use_id": "one", "decision": "allow", "scope": "session" }))
         .await
         .unwrap();
-    assert_eq!(scene.agent.told().await, Told::Approved("one".into()));
+    assert_eq!(scene.agent.next_message().await, EngineMessage::Approved("one".into()));
     let stats = client.call("permission/stats", json!({})).await.unwrap();
     assert_eq!((&stats["total_patterns"], &stats["active_sessions"]), (&json!(1), &json!(1)));
 }
@@ -387,9 +387,9 @@ async fn arrows_move_a_selection_that_everybody_sees_and_enter_takes_it() {
     let mut third = door.client().await;
     third.call("session/watch", json!({ "session_id": scene.session })).await.unwrap();
     assert_eq!(selected(&third.event("pty_permission").await), json!(["deny"]));
-    assert_eq!(scene.agent.told_so_far(), [], "nothing is answered by moving");
+    assert_eq!(scene.agent.messages_so_far(), [], "nothing is answered by moving");
     third.call("session/input", json!({ "session_id": scene.session, "input": "enter" })).await.unwrap();
-    assert!(matches!(scene.agent.told().await, Told::Denied(call, _) if call == "call".into()));
+    assert!(matches!(scene.agent.next_message().await, EngineMessage::Denied(call, _) if call == "call".into()));
 }
 
 #[tokio::test]
@@ -401,7 +401,7 @@ async fn a_selection_is_of_one_attempt_and_not_of_the_next() {
     client.event("pty_permission").await;
     let deny = json!({ "tool_use_id": "call", "decision": "deny" });
     client.call("permission/respond", deny).await.unwrap();
-    scene.agent.told().await;
+    scene.agent.next_message().await;
     client.event("pty_permission_resolved").await;
     scene.agent.say_all([facts::requested("other"), facts::asks("other")]).await;
     assert_eq!(selected(&client.event("pty_permission").await), json!(["allow_once"]));
@@ -418,9 +418,9 @@ async fn a_key_that_nobody_knows_and_an_option_that_is_not_shown_are_refused() {
         let fault = client.call("session/input", params).await.unwrap_err();
         assert_eq!(fault["code"], -32602, "{typed}: {fault}");
     }
-    assert_eq!(scene.agent.told_so_far(), []);
+    assert_eq!(scene.agent.messages_so_far(), []);
     client.call("session/input", json!({ "session_id": scene.session, "input": "3" })).await.unwrap();
-    assert!(matches!(scene.agent.told().await, Told::Denied(..)), "the third option is to deny");
+    assert!(matches!(scene.agent.next_message().await, EngineMessage::Denied(..)), "the third option is to deny");
 }
 
 #[tokio::test]
@@ -438,13 +438,17 @@ async fn a_key_answers_only_what_its_client_was_shown() {
     first.event("pty_permission").await;
     let fault = first.call("session/input", enter.clone()).await.unwrap_err();
     assert!(fault["message"].as_str().unwrap().contains("call, other"), "{fault}");
-    assert_eq!(scene.agent.told_so_far(), []);
+    assert_eq!(scene.agent.messages_so_far(), []);
     let named = json!({ "session_id": scene.session, "key": "enter", "tool_use_id": "other" });
     first.call("session/input", named).await.unwrap();
-    assert_eq!(scene.agent.told().await, Told::Approved("other".into()));
+    assert_eq!(scene.agent.next_message().await, EngineMessage::Approved("other".into()));
     first.event("pty_permission_resolved").await;
     first.call("session/input", enter).await.unwrap();
-    assert_eq!(scene.agent.told().await, Told::Approved("call".into()), "one is left, and it was shown");
+    assert_eq!(
+        scene.agent.next_message().await,
+        EngineMessage::Approved("call".into()),
+        "one is left, and it was shown"
+    );
 }
 
 #[tokio::test]
@@ -490,7 +494,7 @@ async fn of_two_approvals_that_wait_an_answer_to_one_leaves_the_session_waiting(
     client.event("pty_permission").await;
     for (call, status, pty) in [("call", "waiting", "permission"), ("other", "running", "thinking")] {
         client.call("permission/respond", json!({ "tool_use_id": call, "decision": "allow" })).await.unwrap();
-        scene.agent.told().await;
+        scene.agent.next_message().await;
         client.event("pty_permission_resolved").await;
         assert_eq!(client.event("claude_status").await["state"], status, "{call}");
         assert_eq!(client.event("pty_state").await["state"], pty, "{call}");
@@ -509,9 +513,9 @@ async fn a_key_for_what_was_answered_meanwhile_is_refused_and_stops_nothing() {
     first.call("workspace/subscribe", json!({ "workspace_id": other["id"] })).await.unwrap();
     let mut second = door.client().await;
     second.call("permission/respond", json!({ "tool_use_id": "call", "decision": "allow" })).await.unwrap();
-    assert_eq!(scene.agent.told().await, Told::Approved("call".into()));
+    assert_eq!(scene.agent.next_message().await, EngineMessage::Approved("call".into()));
     let escape = json!({ "session_id": scene.session, "key": "escape" });
     let fault = first.call("session/input", escape).await.unwrap_err();
     assert_eq!((&fault["code"], &fault["data"]["tool_use_id"]), (&json!(-32603), &json!("call")), "{fault}");
-    assert_eq!(scene.agent.told_so_far(), []);
+    assert_eq!(scene.agent.messages_so_far(), []);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use testkit::facts;
-use testkit::fake::Told;
+use testkit::fake::EngineMessage;
 
 use crate::kit::Door;
 
@@ -62,7 +62,7 @@ async fn an_approval_asked_of_one_client_is_given_by_another_and_resolved_for_bo
     assert_eq!(pending["requests"][0]["session_id"], *session);
     let allow = json!({ "tool_use_id": asked["tool_use_id"], "decision": "allow" });
     second.call("permission/respond", allow.clone()).await.unwrap();
-    assert!(matches!(task.told().await, Told::Approved(_)));
+    assert!(matches!(task.next_message().await, EngineMessage::Approved(_)));
     for client in [&mut first, &mut second] {
         let resolved = client.event("pty_permission_resolved").await;
         assert_eq!((&resolved["decision"], &resolved["tool_use_id"]), (&json!("allow"), &asked["tool_use_id"]));

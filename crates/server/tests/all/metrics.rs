@@ -28,7 +28,7 @@ async fn tasks_tools_clients_and_refusals_are_counted() {
     let (_, text) = door.get("/metrics", Some(&token)).await;
     assert_eq!(value(&text, "roost_pending_requests"), Some(1.0));
     client.call("permission/respond", json!({ "tool_use_id": "call", "decision": "allow" })).await.unwrap();
-    scene.agent.told().await;
+    scene.agent.next_message().await;
     scene.agent.say_all([facts::started("call"), facts::completed("call")]).await;
     scene.agent.finish().await;
     client.until("stream_read_complete").await;

@@ -2,7 +2,7 @@
 
 use roost_engine::adapter::Availability;
 use serde_json::{Value, json};
-use testkit::fake::Told;
+use testkit::fake::EngineMessage;
 use testkit::{facts, soon};
 
 use crate::kit::{Client, Door};
@@ -34,7 +34,7 @@ async fn a_slow_call_keeps_no_other_waiting() {
     client.call("session/send", elsewhere).await.unwrap();
     scene.agent.read_again();
     client.answer(slow).await.unwrap();
-    assert_eq!(scene.agent.told().await, Told::Approved("call".into()));
+    assert_eq!(scene.agent.next_message().await, EngineMessage::Approved("call".into()));
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn a_command_whose_client_is_gone_is_carried_out() {
     let gone = async { while other.call("session/state", state.clone()).await.unwrap()["viewers"] != json!([]) {} };
     soon("the client is gone", gone).await;
     scene.agent.read_again();
-    assert_eq!(scene.agent.told().await, Told::Approved("call".into()));
+    assert_eq!(scene.agent.next_message().await, EngineMessage::Approved("call".into()));
 }
 
 #[tokio::test]
@@ -124,7 +124,7 @@ async fn a_command_over_http_whose_client_is_gone_is_carried_out() {
     client.event("pty_permission_resolved").await;
     drop(stream);
     scene.agent.read_again();
-    assert_eq!(scene.agent.told().await, Told::Approved("call".into()));
+    assert_eq!(scene.agent.next_message().await, EngineMessage::Approved("call".into()));
 }
 
 #[tokio::test]
@@ -170,7 +170,7 @@ async fn a_second_run_of_a_busy_agent_is_refused_until_it_is_stopped() {
     assert_eq!((&fault["code"], &fault["data"]["code"]), (&json!(-32001), &json!("CLAUDE_ALREADY_RUNNING")));
     assert_eq!(fault["data"]["details"]["current_state"], "running");
     let stop = client.ask("agent/stop", json!({})).await;
-    assert_eq!(agent.told().await, Told::Stop);
+    assert_eq!(agent.next_message().await, EngineMessage::Stop);
     agent.finish().await;
     assert_eq!(client.answer(stop).await.unwrap()["status"], "stopped");
     let fault = client.call("agent/stop", json!({})).await.unwrap_err();

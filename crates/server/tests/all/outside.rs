@@ -13,7 +13,7 @@ use roost_model::payload::{ToolCallRequestedPayload, ToolKind};
 use roost_model::registry::RuntimeStatus;
 use roost_model::tool::PolicyResult;
 use serde_json::{Value, json};
-use testkit::fake::Told;
+use testkit::fake::EngineMessage;
 use testkit::{Harness, Home, facts};
 
 use crate::kit::Door;
@@ -108,8 +108,8 @@ async fn its_files_are_guarded_in_the_sessions_of_other_runtimes_too() {
         let request = facts::request("edit", "call", 1, json!({ "path": path }));
         let request = ToolCallRequestedPayload { kind: Some(ToolKind::Edit), ..request };
         agent.say(roost_engine::adapter::Fact::ToolAsks(request)).await;
-        let told = agent.told().await;
-        assert_eq!(matches!(told, Told::Approved(_)), allowed, "{path}: {told:?}");
+        let told = agent.next_message().await;
+        assert_eq!(matches!(told, EngineMessage::Approved(_)), allowed, "{path}: {told:?}");
     }
     host.stop().await;
 }

@@ -3,7 +3,7 @@
 use std::mem;
 
 use testkit::facts;
-use testkit::fake::{FakeAdapter, FakeRuntimes, FakeTask, Told};
+use testkit::fake::{EngineMessage, FakeAdapter, FakeRuntimes, FakeTask};
 use tokio::task::JoinSet;
 
 use crate::kit::Door;
@@ -49,5 +49,5 @@ async fn act(task: &mut FakeTask) {
 
 /// Waits for what a decision, an answer or a stop brings; that a prompt waits changes nothing for this agent.
 async fn answered(task: &mut FakeTask) {
-    while task.told().await == Told::PromptWaiting {}
+    while task.next_message().await == EngineMessage::PromptWaiting {}
 }

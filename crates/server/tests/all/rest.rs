@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use testkit::facts;
-use testkit::fake::Told;
+use testkit::fake::EngineMessage;
 
 use crate::kit::Door;
 use crate::stage::unlimited;
@@ -49,12 +49,12 @@ async fn an_agent_is_run_asked_answered_and_stopped_over_http() {
         let answer = json!({ "tool_use_id": "call", "response": "approved" });
         let (status, sent) = door.post(&format!("{agent}/respond"), token, &answer).await;
         assert_eq!((status, sent), (200, json!({ "status": "sent", "tool_use_id": "call" })));
-        assert_eq!(task.told().await, Told::Approved("call".into()));
+        assert_eq!(task.next_message().await, EngineMessage::Approved("call".into()));
         let path = format!("{agent}/stop");
         let nothing = json!({});
         let stop = door.post(&path, token, &nothing);
         let ends = async {
-            assert_eq!(task.told().await, Told::Stop);
+            assert_eq!(task.next_message().await, EngineMessage::Stop);
             task.finish().await;
         };
         let ((status, stopped), ()) = tokio::join!(stop, ends);

@@ -6,7 +6,7 @@ use roost_engine::Engine;
 use roost_log::{LogOptions, SqliteLog};
 use roost_model::ids::SessionId;
 use serde_json::json;
-use testkit::fake::{How, Told};
+use testkit::fake::{EngineMessage, How};
 use testkit::{Harness, facts, soon};
 
 use crate::kit::Door;
@@ -66,7 +66,7 @@ async fn an_approval_survives_the_door_that_asked() {
     client.call("session/watch", json!({ "session_id": scene.session })).await.unwrap();
     assert_eq!(client.event("pty_permission").await["tool_use_id"], "call");
     client.call("permission/respond", json!({ "tool_use_id": "call", "decision": "allow" })).await.unwrap();
-    assert_eq!(scene.agent.told().await, Told::Approved("call".into()));
+    assert_eq!(scene.agent.next_message().await, EngineMessage::Approved("call".into()));
 }
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn an_approval_survives_a_crash_where_its_agent_does() {
     client.call("session/watch", json!({ "session_id": scene.session })).await.unwrap();
     assert_eq!(client.event("pty_permission").await["tool_use_id"], "call");
     client.call("permission/respond", json!({ "tool_use_id": "call", "decision": "allow" })).await.unwrap();
-    assert_eq!(agent.told().await, Told::Approved("call".into()));
+    assert_eq!(agent.next_message().await, EngineMessage::Approved("call".into()));
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use roost_log::Retention;
 use roost_model::time::Timestamp;
 use serde_json::{Value, json};
-use testkit::fake::Told;
+use testkit::fake::EngineMessage;
 use testkit::{facts, soon};
 
 use crate::kit::{Client, Door};
@@ -18,7 +18,7 @@ async fn turn(door: &mut Door, client: &mut Client) -> String {
     let allow = json!({ "tool_use_id": "call", "decision": "allow", "session_id": scene.session });
     let asked = async { while client.call("permission/respond", allow.clone()).await.is_err() {} };
     soon("the call is asked about", asked).await;
-    assert_eq!(scene.agent.told().await, Told::Approved("call".into()));
+    assert_eq!(scene.agent.next_message().await, EngineMessage::Approved("call".into()));
     scene.agent.say_all([facts::started("call"), facts::completed("call"), facts::output("second")]).await;
     scene.agent.finish().await;
     scene.session

@@ -258,5 +258,5 @@ async fn the_one_agent_of_a_workspace_is_not_taken_for_another_runtimes() {
         assert_eq!(client.call(method, params).await.unwrap_err()["code"], code, "{method}");
     }
     assert_eq!(client.call("agent/status", json!({ "agent_type": "other" })).await.unwrap()["state"], "idle");
-    assert_eq!(scene.agent.told_so_far(), []);
+    assert_eq!(scene.agent.messages_so_far(), []);
 }

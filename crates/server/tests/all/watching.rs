@@ -7,7 +7,7 @@ use roost_rpc::notification;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use testkit::facts;
-use testkit::fake::Told;
+use testkit::fake::EngineMessage;
 
 use crate::kit::Door;
 use crate::stage::{Scene, events_named, names, unlimited};
@@ -273,7 +273,7 @@ async fn a_session_that_is_stopped_is_told_as_stopped_and_idle_once() {
     let scene = door.scene(&mut client).await;
     let Scene { session, mut agent, runtime: _runtime, .. } = scene;
     let id = client.ask("session/stop", json!({ "session_id": session })).await;
-    assert_eq!(agent.told().await, Told::Stop);
+    assert_eq!(agent.next_message().await, EngineMessage::Stop);
     agent.end(TaskEnd::Stopped("stopped".into())).await;
     let stopped = client.answer(id).await.unwrap();
     assert_eq!((&stopped["success"], &stopped["message"]), (&json!(true), &json!("Session stopped")));

@@ -11,7 +11,7 @@ mod task;
 pub use adapter::{FakeAdapter, FakeRuntimes, How, Opening};
 pub use past::FakePast;
 pub use session::{FakeSession, SlowToClose};
-pub use task::{FakeTask, Told};
+pub use task::{EngineMessage, FakeTask};
 
 /// Steps that may wait for the test; no test leaves more alone.
 const STEPS: usize = 1024;

@@ -120,7 +120,7 @@ impl RuntimeSession for EngineSession {
     }
 
     async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
-        let sent = SentInput::of(&input, ImplicitSources::disabled("a fake reads nothing"));
+        let sent = SentInput::from_task(&input, ImplicitSources::disabled("a fake reads nothing"));
         let exited = || AdapterError::Exited { message: "the fake exited".into(), stderr_tail: None };
         let (answer, answered) = oneshot::channel();
         self.tasks.send(Starting { input, answer }).await.map_err(|_| exited())?;

@@ -15,7 +15,7 @@ use crate::{facts, soon};
 
 /// A message from the engine to the runtime, as [`TaskControl`] was called.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Told {
+pub enum EngineMessage {
     /// The result of a tool that the host ran.
     Result(ToolCallId, Value),
     /// A tool call is approved as it is.
@@ -38,7 +38,7 @@ pub enum Told {
 pub struct FakeTask {
     input: Option<TaskInput>,
     drafts: mpsc::Sender<Vec<Draft>>,
-    messages: mpsc::Receiver<Told>,
+    messages: mpsc::Receiver<EngineMessage>,
     reads: watch::Sender<Reads>,
 }
 
@@ -51,7 +51,7 @@ enum Reads {
 }
 
 struct Control {
-    messages: mpsc::Sender<Told>,
+    messages: mpsc::Sender<EngineMessage>,
     reads: watch::Receiver<Reads>,
 }
 
@@ -102,17 +102,17 @@ impl FakeTask {
     }
 
     /// Waits for the next message of the engine.
-    pub async fn told(&mut self) -> Told {
+    pub async fn next_message(&mut self) -> EngineMessage {
         soon("the engine tells the runtime something", self.messages.recv()).await.expect("the engine has the task")
     }
 
     /// The messages of the engine that the test has not taken yet.
-    pub fn told_so_far(&mut self) -> Vec<Told> {
+    pub fn messages_so_far(&mut self) -> Vec<EngineMessage> {
         std::iter::from_fn(|| self.messages.try_recv().ok()).collect()
     }
 
     /// All messages of the engine until it drops the task.
-    pub async fn told_until_gone(&mut self) -> Vec<Told> {
+    pub async fn messages_until_gone(&mut self) -> Vec<EngineMessage> {
         let mut all = Vec::new();
         while let Some(message) = soon("the engine lets go of the task", self.messages.recv()).await {
             all.push(message);
@@ -137,7 +137,7 @@ impl FakeTask {
 }
 
 impl Control {
-    async fn send(&self, message: Told) -> Result<(), AdapterError> {
+    async fn send(&self, message: EngineMessage) -> Result<(), AdapterError> {
         let mut reads = self.reads.clone();
         let gone = || AdapterError::Exited { message: "the fake is gone".into(), stderr_tail: None };
         let reads = *reads.wait_for(|reads| *reads != Reads::No).await.map_err(|_| gone())?;
@@ -149,11 +149,11 @@ impl Control {
 #[async_trait]
 impl TaskControl for Control {
     async fn send_tool_result(&self, call: &ToolCallIdentity, result: Value) -> Result<(), AdapterError> {
-        self.send(Told::Result(call.tool_call_id.clone(), result)).await
+        self.send(EngineMessage::Result(call.tool_call_id.clone(), result)).await
     }
 
     async fn send_tool_approved(&self, call: &ToolCallIdentity) -> Result<(), AdapterError> {
-        self.send(Told::Approved(call.tool_call_id.clone())).await
+        self.send(EngineMessage::Approved(call.tool_call_id.clone())).await
     }
 
     fn takes_edited_input(&self) -> bool {
@@ -161,26 +161,26 @@ impl TaskControl for Control {
     }
 
     async fn send_tool_edited(&self, call: &ToolCallIdentity, input: Value) -> Result<(), AdapterError> {
-        self.send(Told::Edited(call.tool_call_id.clone(), input)).await
+        self.send(EngineMessage::Edited(call.tool_call_id.clone(), input)).await
     }
 
     async fn send_tool_denied(&self, call: &ToolCallIdentity, reason: &str) -> Result<(), AdapterError> {
-        self.send(Told::Denied(call.tool_call_id.clone(), reason.into())).await
+        self.send(EngineMessage::Denied(call.tool_call_id.clone(), reason.into())).await
     }
 
     async fn send_answer(&self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {
-        self.send(Told::Answer(question.clone(), answer)).await
+        self.send(EngineMessage::Answer(question.clone(), answer)).await
     }
 
     async fn steer(&self, message: TranscriptMessage) -> Result<(), AdapterError> {
-        self.send(Told::Steer(message)).await
+        self.send(EngineMessage::Steer(message)).await
     }
 
     async fn prompt_waiting(&self) -> Result<(), AdapterError> {
-        self.send(Told::PromptWaiting).await
+        self.send(EngineMessage::PromptWaiting).await
     }
 
     async fn stop(&self) -> Result<(), AdapterError> {
-        self.send(Told::Stop).await
+        self.send(EngineMessage::Stop).await
     }
 }

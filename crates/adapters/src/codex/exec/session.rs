@@ -168,7 +168,7 @@ impl RuntimeSession for ExecSession {
         self.task = Some(ExecProcess { handle: handle.clone(), pump });
         let cwd = PathBuf::from(&self.launcher.open.env.cwd);
         let sent_input = TaskInput { tool_manifest: None, ..input };
-        let mut sent = SentInput::of(&sent_input, home::sources(&self.home, &cwd, &[]).await);
+        let mut sent = SentInput::from_task(&sent_input, home::sources(&self.home, &cwd, &[]).await);
         let settings: Vec<_> = self.launcher.settings.keys().collect();
         let sandbox =
             Sandbox::for_mode_unless_set(self.launcher.settings.keys(), sent_input.mode, false).map(Sandbox::label);

@@ -14,7 +14,7 @@ use roost_model::ids::SessionId;
 use roost_model::tool::{ToolManifest, ToolManifestEntry};
 use serde_json::Value;
 use testkit::facts::*;
-use testkit::fake::{FakeRuntimes, FakeSession, FakeTask, How, Told};
+use testkit::fake::{EngineMessage, FakeRuntimes, FakeSession, FakeTask, How};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -94,22 +94,22 @@ pub(super) struct Agents {
     working: Arc<Mutex<BTreeMap<SessionId, Agent>>>,
     arrived: Arc<Notify>,
     /// Everything that the engine ever told any of them.
-    received: Arc<Mutex<Vec<Told>>>,
+    received: Arc<Mutex<Vec<EngineMessage>>>,
 }
 
 /// An agent at its task.
 pub(super) struct Agent {
     task: FakeTask,
     allowed: Vec<String>,
-    received: Arc<Mutex<Vec<Told>>>,
+    received: Arc<Mutex<Vec<EngineMessage>>>,
 }
 
 impl Agent {
     /// Takes in what it was told.
     fn listen(&mut self) {
-        let told = self.task.told_so_far();
+        let told = self.task.messages_so_far();
         let allowed = told.iter().filter_map(|told| match told {
-            Told::Approved(call) => Some(call.to_string()),
+            EngineMessage::Approved(call) => Some(call.to_string()),
             _ => None,
         });
         self.allowed.extend(allowed);
@@ -237,7 +237,7 @@ impl Agents {
         self.working.lock().clear();
     }
 
-    pub(super) fn received_messages(&self) -> Vec<Told> {
+    pub(super) fn received_messages(&self) -> Vec<EngineMessage> {
         self.received.lock().clone()
     }
 }

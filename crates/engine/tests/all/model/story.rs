@@ -9,7 +9,7 @@ use roost_model::event::{EventBody, NormalizedEvent};
 use roost_model::ids::SessionId;
 use roost_model::session::SessionStatus;
 use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolCallIdentity};
-use testkit::fake::Told;
+use testkit::fake::EngineMessage;
 
 use super::Run;
 
@@ -192,10 +192,13 @@ fn told_what_was_decided(run: &Run, calls: &Calls) -> Checked {
     let (mut approved, mut denied, mut answered) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for told in run.agents.received_messages() {
         match told {
-            Told::Approved(call) | Told::Edited(call, _) => _ = approved.insert(call.to_string()),
-            Told::Denied(call, _) => _ = denied.insert(call.to_string()),
-            Told::Answer(question, _) => _ = answered.insert(question.to_string()),
-            Told::Result(..) | Told::Steer(_) | Told::Stop | Told::PromptWaiting => {}
+            EngineMessage::Approved(call) | EngineMessage::Edited(call, _) => _ = approved.insert(call.to_string()),
+            EngineMessage::Denied(call, _) => _ = denied.insert(call.to_string()),
+            EngineMessage::Answer(question, _) => _ = answered.insert(question.to_string()),
+            EngineMessage::Result(..)
+            | EngineMessage::Steer(_)
+            | EngineMessage::Stop
+            | EngineMessage::PromptWaiting => {}
         }
     }
     // What runs on the host may be cancelled before its first step, but it never runs more often than it was allowed.

@@ -144,7 +144,7 @@ impl RuntimeSession for Session {
         // An empty queue has room.
         let _ = drafts.try_send(vec![Fact::ToolAsks(asked).into()]);
         Ok(StartedTask {
-            input: SentInput::of(&input, ImplicitSources::disabled("it reads nothing")),
+            input: SentInput::from_task(&input, ImplicitSources::disabled("it reads nothing")),
             task: RuntimeTask { drafts: receiver, control: Box::new(Control { drafts }) },
         })
     }
