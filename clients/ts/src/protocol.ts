@@ -3077,7 +3077,7 @@ export interface PermissionRequestParams {
 
 /** What the hook has to tell its runtime. */
 export interface PermissionRequestResult {
-  /** Always `ask`. */
+  /** Always `ask`: a hook is given no decision. */
   decision: HookDecision;
   /** Why, for people. */
   message: string;
