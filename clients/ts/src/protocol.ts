@@ -992,7 +992,7 @@ export interface DeleteResult {
 
 /** What a piece of a message belongs to. */
 export type DeltaKind =
-  /** The answer. */
+  /** The answer that the agent writes. */
   | "text"
   /** The thinking before it. */
   | "thinking";
