@@ -1023,7 +1023,7 @@ export interface DeleteResult {
 
 /** What a piece of a message belongs to. */
 export type DeltaKind =
-  /** The answer. */
+  /** The answer that the agent writes. */
   | "text"
   /** The thinking before it. */
   | "thinking";
@@ -3122,7 +3122,7 @@ export interface PermissionRequestParams {
 
 /** What the hook has to tell its runtime. */
 export interface PermissionRequestResult {
-  /** Always `ask`. */
+  /** Always `ask`: a hook is given no decision. */
   decision: HookDecision;
   /** Why, for people. */
   message: string;

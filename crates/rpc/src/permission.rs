@@ -70,7 +70,7 @@ words! {
 wire! {
     /// What the hook has to tell its runtime.
     PermissionRequestResult {
-        /// Always `ask`.
+        /// Always `ask`: a hook is given no decision.
         decision: HookDecision,
         /// Why, for people.
         message: String,

@@ -215,7 +215,7 @@ session_event! {
 words! {
     /// What a piece of a message belongs to.
     DeltaKind {
-        /// The answer.
+        /// The answer that the agent writes.
         Text,
         /// The thinking before it.
         Thinking,
