@@ -10,7 +10,7 @@ use roost_model::runtime::RuntimeEnv;
 use roost_process::{Holder, RunId, Stdin};
 use serde_json::{Map, Value, json};
 
-use super::{auth, home};
+use super::{auth, home, project_files};
 use crate::acp;
 use crate::host::{AgentCommand, Process};
 use crate::layers::lay_over;
@@ -18,15 +18,17 @@ use crate::layers::lay_over;
 /// Arguments that would let Gemini run tools without asking the host; they are refused.
 const UNSEEN: [&str; 4] = ["--yolo", "-y", "--approval-mode", "--allowed-tools"];
 
-/// The environment of the CLI: four defaults of Roost's, then the session's and the configured variables.
+/// The variable that answers Gemini's question whether the folder is trusted.
+const TRUST: &str = "GEMINI_CLI_TRUST_WORKSPACE";
+
+/// The environment of the CLI: three defaults of Roost's, then the session's and the configured variables.
 pub(super) fn variables(command: &AgentCommand, env: &RuntimeEnv) -> BTreeMap<String, String> {
-    // No second process, which only takes memory and time; no question about trust in the folder, which the host
-    // decides; no terminal for commands, because Gemini does not report what is printed in one. Gemini holds back its
-    // stderr until it exits, but not its debug log, which alone tells of retries; see `retries`.
+    // No second process, which only takes memory and time; no terminal for commands, because Gemini does not report what
+    // is printed in one. Gemini holds back its stderr until it exits, but not its debug log, which alone tells of
+    // retries; see `retries`.
     let ours = [
         ("GEMINI_DEBUG_LOG_FILE", "/dev/stderr"),
         ("GEMINI_CLI_NO_RELAUNCH", "true"),
-        ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
         ("GEMINI_PTY_INFO", "child_process"),
     ];
     command.variables(&ours, env)
@@ -44,8 +46,18 @@ pub(super) async fn launch(
     let folder = holder.folder(&run);
     let (own, user) = (folder.clone(), auth::home(&command.env.iter().cloned().collect()));
     let (settings, has_key) = (settings.clone(), auth::needs_type(&command.env));
-    let prepared = tokio::task::spawn_blocking(move || prepare_run_home(own, user, settings, has_key)).await;
-    match prepared.map_err(io::Error::from).flatten() {
+    let cwd = PathBuf::from(&open.env.cwd);
+    let prepared = tokio::task::spawn_blocking(move || {
+        let is_harmless = project_files::risks(&cwd, &user).is_empty();
+        prepare_run_home(own, user, settings, has_key).map(|home| (home, is_harmless))
+    });
+    let prepared = prepared.await.map_err(io::Error::from).flatten();
+    if let Ok((_, true)) = prepared
+        && !command.env.iter().any(|(name, _)| name == TRUST)
+    {
+        command.env.push((TRUST.into(), "true".into()));
+    }
+    match prepared.map(|(home, _)| home) {
         Ok(Some(home)) => command.env.push((home::VARIABLE.into(), home.display().to_string())),
         Ok(None) => {}
         Err(error) => {

@@ -31,6 +31,7 @@ mod home;
 mod hooks;
 mod launch;
 mod plain;
+mod project_files;
 mod record_details;
 mod retries;
 mod session;

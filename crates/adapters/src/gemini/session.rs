@@ -10,7 +10,7 @@ use roost_model::mode::Mode;
 use serde_json::{Map, Value, json};
 
 use super::record_details::{self, RecordLocation};
-use super::{auth, commands, hooks, launch, sources};
+use super::{auth, commands, hooks, launch, project_files, sources};
 use crate::acp::AcpSession;
 use crate::host::AgentCommand;
 use crate::host::locks::Lock;
@@ -24,8 +24,8 @@ pub(super) struct GeminiSession {
     cwd: PathBuf,
     /// The files with machine-wide settings.
     system: Vec<PathBuf>,
-    /// The notice about the user's hooks, until the first task has told it.
-    hooks: Option<Draft>,
+    /// Notices about hooks and the project's files, until the first task has told them.
+    notices: Vec<Draft>,
     /// Held until the process is gone.
     _lock: Lock,
     /// Recorded with every task. Settings are recorded by name only, because their values can be secrets.
@@ -46,9 +46,11 @@ impl GeminiSession {
         let variables = launch::variables(command, &open.env);
         let (home, system) = (auth::home(&variables), sources::system(&variables));
         let hooks = hooks::notice(home.clone(), open.env.cwd.clone().into(), settings).await;
+        let project_files = project_files::notice(home.clone(), open.env.cwd.clone().into()).await;
+        let notices = hooks.into_iter().chain(project_files).collect();
         let settings: Vec<_> = settings.keys().collect();
         let runtime_config = json!({ "model": open.input.model, "settings": settings });
-        Ok(Self { acp, mode, home, cwd: open.env.cwd.clone().into(), system, hooks, runtime_config, _lock: lock })
+        Ok(Self { acp, mode, home, cwd: open.env.cwd.clone().into(), system, notices, runtime_config, _lock: lock })
     }
 }
 
@@ -68,7 +70,7 @@ impl RuntimeSession for GeminiSession {
 
     async fn start_task(&mut self, mut input: TaskInput) -> Result<StartedTask, AdapterError> {
         let told = commands::expand(&mut input, self.home.clone(), self.cwd.clone()).await;
-        self.acp.tell(told.into_iter().chain(self.hooks.take()).collect()).await?;
+        self.acp.tell(told.into_iter().chain(self.notices.drain(..)).collect()).await?;
         let mode = native_mode(input.mode);
         if mode != self.mode {
             self.acp.set_mode(mode).await?;

@@ -6,6 +6,7 @@ mod showing;
 mod stopping;
 mod surviving;
 mod talking;
+mod trusting;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
