@@ -416,6 +416,8 @@ MISREAD = {
     "error": {"claude_session_info"},
     # With a branch it is taken for the repository's state, which follows.
     "git_operation_completed": {"git_status_changed"},
+    # It must name its file; `git_status_changed` follows, which makes the app ask for the diff.
+    "git_diff": {"file_changed"},
     # It names a folder, which is all that the app looks at.
     "workspace_removed": {"file_changed"},
 }
