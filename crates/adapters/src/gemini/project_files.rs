@@ -61,24 +61,23 @@ mod tests {
 
     #[test]
     fn what_names_a_program_is_a_risk_and_what_only_tells_is_none() {
-        let cases: [(&[(&str, &str)], &[&str]); 8] = [
-            (&[], &[]),
-            (&[("GEMINI.md", "x"), ("settings.json", r#"{"model":{"name":"m"},"ui":{}}"#)], &[]),
-            (&[("settings.json", r#"{"hooks":{},"mcpServers":{},"model":{}}"#)], &["hooks", "mcpServers"]),
-            (&[("settings.json", r#"{"tools":{"discoveryCommand":"x"}}"#)], &["tools"]),
-            (&[("settings.json", r#"{"nobody_knows":1}"#)], &["nobody_knows"]),
-            (&[("settings.json", "torn")], &["settings.json"]),
-            (&[(".env", "NODE_OPTIONS=x")], &[".env"]),
-            (&[("policies/all.toml", "x")], &["policies"]),
+        let cases = [
+            ("GEMINI.md", "x", vec![]),
+            ("settings.json", r#"{"model":{"name":"m"},"ui":{}}"#, vec![]),
+            ("settings.json", r#"{"hooks":{},"mcpServers":{},"model":{}}"#, vec!["hooks", "mcpServers"]),
+            ("settings.json", r#"{"tools":{"discoveryCommand":"x"}}"#, vec!["tools"]),
+            ("settings.json", r#"{"nobody_knows":1}"#, vec!["nobody_knows"]),
+            ("settings.json", "torn", vec!["settings.json"]),
+            (".env", "NODE_OPTIONS=x", vec![".env"]),
+            ("policies/all.toml", "x", vec!["policies"]),
         ];
-        for (files, expected) in cases {
+        for (name, text, expected) in cases {
             let project = tempfile::TempDir::new().unwrap();
-            for (name, text) in files {
-                let path = project.path().join(".gemini").join(name);
-                fs::create_dir_all(path.parent().unwrap()).unwrap();
-                fs::write(path, text).unwrap();
-            }
-            assert_eq!(risks(project.path(), Path::new("/home/ada/.gemini")), expected, "{files:?}");
+            assert_eq!(risks(project.path(), Path::new("/home/ada/.gemini")), [""; 0], "no folder at all");
+            let path = project.path().join(".gemini").join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+            assert_eq!(risks(project.path(), Path::new("/home/ada/.gemini")), expected, "{name} {text}");
             assert_eq!(risks(project.path(), &project.path().join(".gemini")), [""; 0], "the user's own");
         }
     }
