@@ -99,6 +99,8 @@ pub enum Error {
     NotFollowed(String),
     #[error("\"{id}\" is the beginning of several; use more of one of these:\n  {}", found.join("\n  "))]
     AmbiguousAsk { id: String, found: Vec<String> },
+    #[error("no device waits to be paired with the request {0}; `roost devices` lists those that wait")]
+    NoDeviceWaits(String),
     #[error("an event cannot be read ({0}); run `roost check`")]
     Unreadable(String),
     #[error("the output could not be written: {0}")]
@@ -136,7 +138,8 @@ impl Error {
             | Self::NotAQuestion(_)
             | Self::WrongAnswer { .. }
             | Self::NotFollowed(_)
-            | Self::AmbiguousAsk { .. } => Exit::Usage,
+            | Self::AmbiguousAsk { .. }
+            | Self::NoDeviceWaits(_) => Exit::Usage,
             Self::Daemon { exit, .. } => *exit,
             Self::Client(roost_client::Error::Fault(fault)) => refused(fault),
             Self::Held { .. }

@@ -1,9 +1,10 @@
-//! `roost devices`: who was paired, and their end.
+//! `roost devices`: who was paired or waits to be, and their end.
 
 use std::io::{self, Write};
 
+use roost_client::Client;
 use roost_model::time::Timestamp;
-use roost_rpc::{Device, DeviceRevokeParams, NoParams, method};
+use roost_rpc::{Device, DeviceApproveParams, DeviceRevokeParams, NoParams, WaitingDevice, method};
 
 use crate::ago::ago;
 use crate::cli::Context;
@@ -16,11 +17,13 @@ use crate::table;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost devices                 who was paired
+  roost devices                 who is paired, and who waits to be let in
   roost devices --json          one line of JSON each
+  roost devices approve r_34cd  let in a device that waits
+  roost devices reject r_34cd   turn one away
   roost devices revoke d_12ab   forget one: its tokens end and its connections close";
 
-/// List the paired devices, or forget one
+/// List the paired devices, let in one that waits, or forget one
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
@@ -33,6 +36,16 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand)]
 enum DevicesAction {
+    /// Let in a device that waits to be paired
+    Approve {
+        /// The id of its request, as `roost devices` lists it
+        id: String,
+    },
+    /// Turn away a device that waits to be paired
+    Reject {
+        /// The id of its request, as `roost devices` lists it
+        id: String,
+    },
     /// Forget a device
     Revoke {
         /// Its id, as `roost devices` lists it
@@ -47,17 +60,49 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
             client.call::<method::DeviceRevoke>(DeviceRevokeParams { device_id: id.clone() }).await?;
             screen::print(&format!("{} is forgotten; it has to be paired again.", one_line(&id)))?;
         }
+        Some(DevicesAction::Approve { id }) => {
+            let device = answer(&client, id, false).await?;
+            screen::print(&format!("{} may pair now.", description(&device)))?;
+        }
+        Some(DevicesAction::Reject { id }) => {
+            let device = answer(&client, id, true).await?;
+            screen::print(&format!("{} is turned away.", description(&device)))?;
+        }
         None => {
             let devices = client.call::<method::DeviceList>(NoParams {}).await?.devices;
-            print(&mut screen::stdout(), &devices, args.json).map_err(Error::Output)?;
+            let waiting = client.call::<method::DevicePending>(NoParams {}).await?.pending;
+            print(&mut screen::stdout(), &devices, &waiting, args.json).map_err(Error::Output)?;
         }
     }
     Ok(Exit::Completed)
 }
 
-fn print(out: &mut Screen<impl Write>, devices: &[Device], json: bool) -> io::Result<()> {
+/// Lets in a waiting device, or turns it away. An id is always needed: nobody lets in a device that they have not seen.
+async fn answer(client: &Client, id: String, reject: bool) -> Result<WaitingDevice, Error> {
+    let mut waiting = client.call::<method::DevicePending>(NoParams {}).await?.pending.into_iter();
+    let Some(device) = waiting.find(|device| device.request_id == id) else { return Err(Error::NoDeviceWaits(id)) };
+    let request_id = device.request_id.clone();
+    client.call::<method::DeviceApprove>(DeviceApproveParams { request_id, reject: Some(reject) }).await?;
+    Ok(device)
+}
+
+/// What a waiting device says of itself, and where it is.
+fn description(device: &WaitingDevice) -> String {
+    let names = [device.name.as_deref().unwrap_or_default(), &device.user_agent, "A device"];
+    let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
+    match device.remote_addr.as_str() {
+        "" => one_line(name).into_owned(),
+        address => format!("{} at {}", one_line(name), one_line(address)),
+    }
+}
+
+fn print(out: &mut Screen<impl Write>, devices: &[Device], waiting: &[WaitingDevice], json: bool) -> io::Result<()> {
     if json {
         return devices.iter().try_for_each(|device| out.json(device));
+    }
+    for device in waiting {
+        let (id, who) = (one_line(&device.request_id), description(device));
+        writeln!(out, "{who} waits to be paired: roost devices approve {id}")?;
     }
     if devices.is_empty() {
         return writeln!(out, "No device is paired; `roost pair` shows how.");

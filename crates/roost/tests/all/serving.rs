@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
 use rustix::process::{Signal, kill_process};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::kit::{PATIENCE, RoostInstance, of_type, wait_for};
 
@@ -301,6 +301,33 @@ fn status_and_devices_tell_people_how_the_daemon_is() {
     assert!(instance.run(&["devices"]).ended(0).stdout.contains("No device is paired"));
     assert_eq!(instance.run(&["devices", "--json"]).ended(0).stdout, "");
     assert!(instance.run(&["devices", "revoke", "nobody"]).ended(2).stderr.contains("nobody"));
+}
+
+#[test]
+fn a_device_that_waits_is_listed_and_let_in_or_turned_away() {
+    let instance = RoostInstance::new();
+    instance.configure("[security]\nrequire_pairing_approval = true\n");
+    instance.run(&["up"]).ended(0);
+    for (answer, expected, says) in [("approve", "200", "may pair now"), ("reject", "403", "is turned away")] {
+        let pair: Value = serde_json::from_str(&instance.run(&["pair", "--json"]).ended(0).stdout).unwrap();
+        let host = pair["http"].as_str().unwrap().strip_prefix("http://").unwrap();
+        let body = json!({ "pairing_token": pair["token"], "name": "Ada's phone" }).to_string();
+        let mut stream = TcpStream::connect(host).unwrap();
+        let head = format!("POST /api/auth/exchange HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n");
+        write!(stream, "{head}Content-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len()).unwrap();
+        // The daemon answers when somebody has decided, so it is asked until the device waits.
+        let listed = std::iter::repeat_with(|| instance.run(&["devices"]).ended(0).stdout);
+        let listed = listed.take(1000).find(|listed| listed.contains("waits to be paired")).unwrap();
+        let line = listed.lines().next().unwrap();
+        assert!(line.starts_with("Ada's phone at 127.0.0.1"), "{line}");
+        let id = line.rsplit(' ').next().unwrap();
+        assert!(instance.run(&["devices", answer, id]).ended(0).stdout.contains(says));
+        let mut answered = String::new();
+        stream.read_to_string(&mut answered).unwrap();
+        assert!(answered.starts_with(&format!("HTTP/1.1 {expected}")), "{answered}");
+        let gone = instance.run(&["devices", answer, id]).ended(2);
+        assert!(gone.stderr.contains(id) && gone.stderr.contains("no device waits"), "{}", gone.stderr);
+    }
 }
 
 #[test]

@@ -190,9 +190,6 @@ pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Re
     routing::check_agent_type(context, agent_type)?;
     let mode = routing::mode(params.permission_mode, params.yolo_mode);
     check_size("model", params.model.as_ref().map_or(0, String::len), NAME)?;
-    if params.images.is_none() && params.files.is_none() {
-        check_prompt(&params.prompt)?;
-    }
     let SessionSendParams { images, files, .. } = params;
     let found = match (&params.session_id, params.mode.unwrap_or_default()) {
         (Some(id), _) => Some(
