@@ -44,7 +44,9 @@ pub(super) enum Remaining {
 struct BackgroundTask {
     /// The model's id of the tool call that started it.
     tool_call: Option<String>,
-    /// The command, or the model's name for the agent's work.
+    /// What the call runs; `None` for agents, and if the call is not known.
+    command: Option<String>,
+    /// The model's name for the work, which says nothing about what a command does.
     description: String,
 }
 
@@ -66,8 +68,8 @@ impl Activity {
         Self { state: None, tasks: BTreeMap::new(), follow_up_due: false, reported: Instant::now() }
     }
 
-    /// Takes note of a `system` message.
-    pub(super) fn on_system(&mut self, message: &System) {
+    /// Takes note of a `system` message. `command` is what the tool call runs that the message names.
+    pub(super) fn on_system(&mut self, message: &System, command: Option<String>) {
         self.reported = Instant::now();
         match message.subtype.as_str() {
             "session_state_changed" => {
@@ -80,15 +82,18 @@ impl Activity {
             "background_tasks_changed" => {
                 let tasks = message.tasks.iter().filter_map(|task| Some((task.task_id.clone()?, task)));
                 let tasks = tasks.map(|(id, task)| {
-                    let tool_call = self.tasks.remove(&id).and_then(|known| known.tool_call);
-                    (id, BackgroundTask { tool_call, description: task.description.clone().unwrap_or_default() })
+                    let known = self.tasks.remove(&id).map(|known| (known.tool_call, known.command));
+                    let (tool_call, command) = known.unwrap_or_default();
+                    let description = task.description.clone().unwrap_or_default();
+                    (id, BackgroundTask { tool_call, command, description })
                 });
                 self.tasks = tasks.collect();
             }
             "task_started" if message.task.is_backgrounded != Some(false) => {
                 let Some(id) = message.task.task_id.clone() else { return };
                 let description = message.task.description.clone().unwrap_or_default();
-                self.tasks.insert(id, BackgroundTask { tool_call: message.task.tool_use_id.clone(), description });
+                let tool_call = message.task.tool_use_id.clone();
+                self.tasks.insert(id, BackgroundTask { tool_call, command, description });
             }
             "task_updated" => {
                 let status = message.patch.as_ref().and_then(|patch| patch.get("status")).and_then(Value::as_str);
@@ -150,7 +155,8 @@ impl Activity {
 
     /// The background tasks in words, each by its first line.
     pub(super) fn describe(&self) -> String {
-        let first_lines = self.tasks.values().map(|task| task.description.lines().next().unwrap_or_default());
+        let words = self.tasks.values().map(|task| task.command.as_ref().unwrap_or(&task.description));
+        let first_lines = words.map(|words| words.lines().next().unwrap_or_default());
         first_lines.collect::<Vec<_>>().join("; ")
     }
 }
@@ -169,7 +175,7 @@ mod tests {
 
     fn after(messages: &[Value]) -> Activity {
         let mut activity = Activity::new();
-        messages.iter().for_each(|message| activity.on_system(&System::deserialize(message).unwrap()));
+        messages.iter().for_each(|message| activity.on_system(&System::deserialize(message).unwrap(), None));
         activity
     }
 

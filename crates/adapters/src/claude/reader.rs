@@ -116,7 +116,12 @@ impl ClaudeConnection {
         if let Some(mode) = &system.permission_mode {
             self.mode.clone_from(mode);
         }
-        self.activity.on_system(system);
+        let call = system.task.tool_use_id.as_ref().zip(self.out.live());
+        let command = call.and_then(|(native, (turn, _))| {
+            let (_, input) = turn.mapper.tools.call(native)?;
+            input.get("command")?.as_str().map(ToOwned::to_owned)
+        });
+        self.activity.on_system(system, command);
         let Some((turn, drafts)) = self.out.live() else {
             // The CLI begins a turn by itself when a background command ends or a timer fires. Without a task nobody
             // would record it, so it is interrupted; the agent sees the news at the next prompt.

@@ -16,7 +16,7 @@ async fn waiting_task(session: &mut Box<dyn RuntimeSession>, prompt: &str) -> Ru
 }
 
 fn says_that_it_waits(fact: &Fact) -> bool {
-    matches!(fact, Fact::Notice(notice) if notice.message.starts_with("waits for what runs in the background (scripted command)"))
+    matches!(fact, Fact::Notice(notice) if notice.message.starts_with("waits for what runs in the background (sleep "))
 }
 
 fn warnings(done: &Done) -> Vec<&str> {
