@@ -15,6 +15,7 @@ use super::messages::{Assistant, ContentBlock, Piece, PieceKind, StreamEvent, St
 use super::plan::Plan;
 use super::tools::{ClaudeTools, ToolResult};
 use crate::host::notice;
+use crate::provider_errors::UNREACHABLE;
 
 /// What people are told where a part of the model's answer, which they have seen, counts no more.
 const CUT_ANSWER: &str = "the model's answer was cut off; what follows is a new one";
@@ -209,10 +210,17 @@ pub(super) fn system(message: &System, model: &mut Option<String>, drafts: &mut 
             }
         }
         "api_retry" => {
-            let why = message.error.as_ref().and_then(Value::as_str).unwrap_or("unknown");
-            let status = message.error_status.map(|status| format!(" {status}")).unwrap_or_default();
             let (attempt, most) = (message.attempt.unwrap_or(1), message.max_retries.unwrap_or(1));
-            let message = format!("the model's provider failed{status} ({why}); trying again, {attempt} of {most}");
+            let why = message.error.as_ref().and_then(Value::as_str).unwrap_or("unknown");
+            let message = match message.error_status {
+                Some(status) => {
+                    format!("the model's provider failed {status} ({why}); trying again, {attempt} of {most}")
+                }
+                // There was no answer at all.
+                None => {
+                    format!("{UNREACHABLE}; trying again, {attempt} of {most}: check the connection, or stop the task")
+                }
+            };
             drafts.push(notice(NoticeLevel::Warning, NoticeSource::Protocol, message));
         }
         "compact_boundary" => {
@@ -249,4 +257,27 @@ fn delta(
 fn output(text: String) -> Draft {
     let content = vec![AssistantContentBlock::Text { text }];
     Fact::Output(ModelOutputCompletedPayload { content }).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_retry_without_an_answer_is_called_a_network_that_is_down() {
+        for (status, expected) in
+            [(json!(500), "provider failed 500 (x); trying again, 2 of 9"), (Value::Null, UNREACHABLE)]
+        {
+            let message = json!({
+                "subtype": "api_retry", "attempt": 2, "max_retries": 9, "error_status": status, "error": "x"
+            });
+            let (mut model, mut drafts) = (None, Vec::new());
+            system(&System::deserialize(message).unwrap(), &mut model, &mut drafts).unwrap();
+            let [Draft { fact: Fact::Notice(told), .. }] = drafts.as_slice() else { panic!("{drafts:?}") };
+            assert!(told.message.contains(expected) && told.message.contains("2 of 9"), "{}", told.message);
+        }
+    }
 }
