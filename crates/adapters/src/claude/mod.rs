@@ -88,6 +88,9 @@ pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Ho
     ClaudeAdapter { command, config, holder, trusted, locks, versions, forgotten, heads }
 }
 
+/// The setting by which the CLI leaves out the shell commands of slash commands and skills.
+const NO_SHELL_IN_COMMANDS: &str = "disableSkillShellExecution";
+
 /// The adapter of Claude Code.
 pub struct ClaudeAdapter {
     command: AgentCommand,
@@ -159,6 +162,8 @@ impl ClaudeAdapter {
         }
         let mut settings = merge(&self.config, open.input.runtime_config.as_ref());
         refuse_without_hooks(&settings, &source_paths).await?;
+        // The shell commands in a slash command or a skill run without the hook, so nobody would be asked about them.
+        settings.entry(NO_SHELL_IN_COMMANDS).or_insert(true.into());
         // The CLI knows no tool servers in its settings; these are set with the session's.
         let configured_servers = match settings.remove("mcpServers") {
             Some(Value::Object(servers)) => servers,

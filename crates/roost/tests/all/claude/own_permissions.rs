@@ -88,3 +88,18 @@ fn a_hook_that_a_project_brings_runs_only_where_the_folder_is_trusted() {
     touch(&instance, "ask");
     assert!(instance.work().join("hooked").exists(), "what the user trusts works as in the terminal");
 }
+
+#[test]
+fn a_shell_command_in_a_slash_command_does_not_run_past_the_policy() {
+    let instance = real::instance(Agent::Claude, "claude", &[]);
+    let command = instance.work().join(".claude/commands/look.md");
+    fs::create_dir_all(command.parent().unwrap()).unwrap();
+    fs::write(command, "---\nallowed-tools: Bash(touch:*)\n---\n!`touch looked`\nSCRIPT:text").unwrap();
+    let look = |extra: &[&str]| {
+        let usual = ["run", "--json", "--runtime", "claude", "/look"];
+        instance.run(&[&usual, extra].concat()).ended(0);
+        instance.work().join("looked").exists()
+    };
+    assert!(!look(&[]), "nobody was asked");
+    assert!(look(&["--runtime-config", r#"{"disableSkillShellExecution":false}"#]), "the user may choose otherwise");
+}
