@@ -91,7 +91,9 @@ async fn the_input_names_the_model_and_the_settings_of_the_configuration() {
     let mut session = live.adapter.create_session(open).await.unwrap();
     let done = run_allowing(&mut session, "SCRIPT:text").await;
     let told = &done.input.input["runtime_config"];
-    assert_eq!((&told["model"], &told["settings"]), (&"claude-sonnet-4-5".into(), &config));
+    let mut settings = config;
+    settings["disableSkillShellExecution"] = true.into();
+    assert_eq!((&told["model"], &told["settings"]), (&"claude-sonnet-4-5".into(), &settings));
     session.close().await;
 }
 
