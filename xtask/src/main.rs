@@ -1,6 +1,7 @@
 //! The habits of the project as code: `cargo xtask` lists them.
 
 mod bench;
+mod browser;
 mod cache;
 mod conformance;
 mod contract;
