@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{ArgAction, Args, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
 
 use crate::backend::{Backend, CommandSettings};
 use crate::cmd;
@@ -21,33 +22,37 @@ const WORKERS: usize = 2;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost                                    serve this folder, and show how to connect a phone
-  roost run                                a tour by the demo agent, then a conversation
-  roost run --permission-mode yolo edit    let the agent write a file
-  roost sessions                           what has been run
-  roost log 0199                           what happened in a session";
+  roost demo                       take a tour with the built-in demo agent
+  roost run \"fix the tests\"        give an agent a task in the current folder
+  roost run --continue \"go on\"     continue the latest session of this folder
+  roost sessions                   list sessions
+  roost log 0199                   show what happened in a session
+  roost up                         start the daemon in the background
+  roost pair                       connect a phone or another client";
 
-/// Hosts coding agents and keeps one durable record of everything they do.
+/// Runs coding agents on your machine and records everything that they do.
 ///
-/// Without a command: serves until Ctrl-C, and shows how to connect a device.
+/// Without a command, Roost runs the daemon in the foreground until Ctrl-C and shows how to connect.
 #[derive(Parser)]
 #[command(name = "roost", version, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(flatten)]
     global: Global,
+    #[command(flatten, next_help_heading = "Options without a command")]
+    listen: cmd::serve::Listen,
     #[command(subcommand)]
     command: Option<CliCommand>,
 }
 
 #[derive(Args)]
 struct Global {
-    /// Where everything is kept [default: $XDG_STATE_HOME/roost]
+    /// The state directory: the log, devices and the daemon's socket [default: $XDG_STATE_HOME/roost]
     #[arg(long, value_name = "DIR", env = "ROOST_STATE", hide_env_values = true, global = true)]
     state: Option<PathBuf>,
-    /// The configuration [default: $XDG_CONFIG_HOME/roost/roost.toml]
+    /// The configuration file [default: $XDG_CONFIG_HOME/roost/roost.toml]
     #[arg(long, value_name = "FILE", env = "ROOST_CONFIG", hide_env_values = true, global = true)]
     config: Option<PathBuf>,
-    /// Show more; twice for even more
+    /// Show more details; -vv shows even more
     #[arg(short, long, action = ArgAction::Count, global = true)]
     verbose: u8,
 }
@@ -55,6 +60,7 @@ struct Global {
 #[derive(Subcommand)]
 enum CliCommand {
     Run(cmd::run::Args),
+    Demo(cmd::demo::Args),
     Log(cmd::log::Args),
     Sessions(cmd::sessions::Args),
     Approvals(cmd::approvals::Args),
@@ -104,11 +110,10 @@ pub struct Launch {
 
 /// Reads the command line and does what it says, with the daemon's own parts from whoever composes them.
 pub fn main(compose: impl FnOnce(Launch) -> Result<Box<dyn Backend>, Error>) -> ExitCode {
-    let Cli { global, command } = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let (global, command) = match Cli::try_parse().and_then(Cli::command) {
+        Ok(parsed) => parsed,
         Err(error) => return print_clap_error(&error),
     };
-    let command = command.unwrap_or_else(|| CliCommand::Serve(cmd::serve::Args::plain()));
     if !matches!(command, CliCommand::Serve(_)) {
         diagnostics::init_for_command(global.verbose);
     }
@@ -123,6 +128,22 @@ pub fn main(compose: impl FnOnce(Launch) -> Result<Box<dyn Backend>, Error>) -> 
         }
     };
     exit.into()
+}
+
+impl Cli {
+    /// The command to carry out. Options of the daemon before another command would have no effect, so they are an error.
+    fn command(self) -> Result<(Global, CliCommand), clap::Error> {
+        let Self { global, listen, command } = self;
+        match command {
+            None => Ok((global, CliCommand::Serve(cmd::serve::Args::without_command(listen)))),
+            Some(command) if listen == cmd::serve::Listen::default() => Ok((global, command)),
+            Some(_) => {
+                let words = "--host, --port, --repo, --tls and --allow-insecure are options of `roost` alone, \
+                             `roost serve` and `roost up`; write them after `serve` or `up`";
+                Err(<Self as CommandFactory>::command().error(ErrorKind::ArgumentConflict, words))
+            }
+        }
+    }
 }
 
 /// Prints what clap calls an error: the help that was asked for, or what is wrong with the command line.
@@ -159,6 +180,7 @@ fn run(command: CliCommand, context: &Context) -> Result<Exit, Error> {
     runtime.block_on(async {
         match command {
             CliCommand::Run(args) => cmd::run::run(args, context).await,
+            CliCommand::Demo(_) => cmd::demo::run(context).await,
             CliCommand::Log(args) => cmd::log::run(args, context).await,
             CliCommand::Sessions(args) => cmd::sessions::run(args, context).await,
             CliCommand::Approvals(args) => cmd::approvals::run(args, context).await,

@@ -48,7 +48,7 @@ pub use diagnostics::{filter, for_people};
 pub use error::Error;
 pub use exit::Exit;
 pub use interrupt::Interrupt;
-pub use pairing::say_listening;
+pub use pairing::{say_code_ended, say_listening};
 pub use paths::{StateDir, config_file, working_directory};
 pub use state_lock::lock;
 pub use tls::Tls;

@@ -71,6 +71,12 @@ pub(crate) fn can_show_status() -> bool {
     stdout_is_terminal() && std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
 }
 
+/// The lines of the terminal that stdout is; `None` if it is none, or does not tell.
+pub(crate) fn stdout_rows() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout()).ok()?;
+    (size.ws_row > 0).then_some(usize::from(size.ws_row))
+}
+
 /// Clears the status line, if one is shown, for a process that ends at once.
 pub(crate) fn clear_status() {
     // Whoever closed stderr does not want to know.

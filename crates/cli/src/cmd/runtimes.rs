@@ -15,20 +15,20 @@ use crate::table;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost runtimes            which agents there are
-  roost runtimes --json     one line of JSON each, with what each can do
-  roost login claude        log in where it says no
+  roost runtimes            list the agents
+  roost runtimes --json     print one line of JSON for each, with its capabilities
+  roost login claude        log in to one
 
 Add any other agent that speaks ACP to roost.toml:
   [runtimes.kimi]
   command = \"kimi\"
   args = [\"acp\"]";
 
-/// List the agents and whether they can be used
+/// List the agents: whether each is installed and logged in
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Print each runtime as one line of JSON
+    /// Print one line of JSON for each agent
     #[arg(long)]
     json: bool,
 }

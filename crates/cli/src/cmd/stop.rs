@@ -11,16 +11,16 @@ use crate::screen;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost stop 0199a1b2           end its task and its agent; `roost run --session` goes on with it
-  roost stop 0199a1b2 --task    end its task, keep its agent";
+  roost stop 0199a1b2           stop the task and the agent; `roost run --session 0199a1b2` resumes the session
+  roost stop 0199a1b2 --task    stop the task and keep the agent running";
 
-/// Stop a session
+/// Stop a session's task and its agent
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Its id, the beginning of it, or the agent's own id
+    /// The session: its id, the start of its id, or the agent's own id for it
     session: String,
-    /// Only what it does now; the agent stays ready
+    /// Stop only the task; the agent keeps running
     #[arg(long)]
     task: bool,
 }

@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use crate::kit::{RoostInstance, script};
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     "run",
+    "demo",
     "log",
     "sessions",
     "approvals",
@@ -90,6 +91,17 @@ fn a_missing_agent_is_a_warning_with_advice() {
     instance.configure("[runtimes.x]\ncommand = 'no-such-agent'");
     let done = instance.run(&["doctor"]).ended(0);
     assert!(done.stdout.contains("warn  runtime x") && done.stdout.contains("roost.toml"), "{done:#?}");
+}
+
+#[test]
+fn where_agents_are_looked_for_is_told_once_and_only_to_whoever_wants_details() {
+    let instance = RoostInstance::new();
+    instance.configure("[runtimes.x]\ncommand = 'no-such-agent'");
+    let path = std::env::var("PATH").unwrap();
+    for (args, times) in [(&["doctor"][..], 0), (&["runtimes"], 0), (&["doctor", "-v"], 1)] {
+        let shown = instance.run(args).ended(0).stdout;
+        assert_eq!((shown.matches(&path).count(), shown.contains("no-such-agent")), (times, true), "{args:?}: {shown}");
+    }
 }
 
 #[test]

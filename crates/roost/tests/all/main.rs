@@ -45,4 +45,5 @@ mod serving;
 mod sessions;
 mod stopping;
 mod terminal;
+mod touring;
 mod workspaces;

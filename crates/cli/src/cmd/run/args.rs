@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use roost_model::mode::Mode;
-use roost_model::runtime::IsolationLevel;
+use roost_model::runtime::{IsolationLevel, RuntimeName};
 use roost_model::secret::Secret;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -28,7 +28,7 @@ Ctrl-C stops the task; a second one leaves at once.
 Ends with 0 completed, 1 failed, 2 wrong usage, 130 stopped.";
 
 /// Give an agent a task and watch it work
-#[derive(clap::Args)]
+#[derive(Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The agent, as `roost runtimes` lists it [default: default_runtime in roost.toml, else the first that is logged in]
@@ -78,6 +78,13 @@ pub(crate) struct Args {
     pub(super) json: bool,
     /// What to do; without it what is piped in, and at a terminal a conversation
     pub(super) prompt: Vec<String>,
+}
+
+impl Args {
+    /// A new session of the demo agent in this folder, as `roost demo` begins it.
+    pub(crate) fn demo(cwd: PathBuf) -> Self {
+        Self { runtime: Some(RuntimeName::Demo.id().into()), cwd: Some(cwd), ..Self::default() }
+    }
 }
 
 /// Where answers to approvals and questions come from.
