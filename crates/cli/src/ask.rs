@@ -272,13 +272,16 @@ fn ending(body: &EventBody) -> String {
     }
 }
 
-/// A short name of who answered: the user, else the client, else where it came from.
+/// A short name of who answered: the paired device, else how the answer came.
 pub(crate) fn answerer_name(by: Option<&Answerer>) -> String {
-    let name = by.and_then(|by| {
-        let client = by.client_id.as_ref().map(|client| client.as_str());
-        by.user_id.as_ref().map(|user| user.as_str()).or(client).or(by.from.as_deref())
-    });
-    one_line(name.unwrap_or("somebody")).into_owned()
+    let device = by.and_then(|by| by.user_id.as_ref());
+    match (device, by.and_then(|by| by.from.as_deref())) {
+        (Some(device), _) => one_line(device.as_str()).into_owned(),
+        // Only the user can use the local socket, and no process of an agent can answer there.
+        (None, Some("local")) => "you on this computer".into(),
+        (None, Some(transport)) => format!("a client over {}", one_line(transport)),
+        (None, None) => "somebody".into(),
+    }
 }
 
 #[cfg(test)]

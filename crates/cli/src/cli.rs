@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
 
@@ -47,14 +48,19 @@ pub(crate) struct Cli {
 #[derive(Args)]
 struct Global {
     /// The state directory: the log, devices and the daemon's socket [default: $XDG_STATE_HOME/roost]
-    #[arg(long, value_name = "DIR", env = "ROOST_STATE", hide_env_values = true, global = true)]
+    #[arg(long, value_name = "DIR", env = "ROOST_STATE", hide_env_values = true, global = true, value_parser = path())]
     state: Option<PathBuf>,
     /// The configuration file [default: $XDG_CONFIG_HOME/roost/roost.toml]
-    #[arg(long, value_name = "FILE", env = "ROOST_CONFIG", hide_env_values = true, global = true)]
+    #[arg(long, value_name = "FILE", env = "ROOST_CONFIG", hide_env_values = true, global = true, value_parser = path())]
     config: Option<PathBuf>,
     /// Show more details; -vv shows even more
     #[arg(short, long, action = ArgAction::Count, global = true)]
     verbose: u8,
+}
+
+/// Parses a path that may be empty, because a variable that is set to nothing counts as not set.
+fn path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
 }
 
 #[derive(Subcommand)]
@@ -149,8 +155,8 @@ impl Cli {
 /// Prints what clap calls an error: the help that was asked for, or what is wrong with the command line.
 fn print_clap_error(error: &clap::Error) -> ExitCode {
     let text = |style: Style| match style.colours() {
-        true => error.render().ansi().to_string(),
-        false => error.render().to_string(),
+        true => in_plain_words(error.render().ansi().to_string()),
+        false => in_plain_words(error.render().to_string()),
     };
     // Whoever closed the stream does not want to know.
     let _ = match error.use_stderr() {
@@ -161,9 +167,24 @@ fn print_clap_error(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Usage as u8))
 }
 
+/// Replaces what Rust's own parsers say about a number.
+fn in_plain_words(message: String) -> String {
+    const WORDINGS: [(&str, &str); 3] = [
+        ("invalid digit found in string", "it is not a whole number"),
+        ("number too large to fit in target type", "the number is too large"),
+        ("cannot parse integer from empty string", "a number is missing"),
+    ];
+    WORDINGS.iter().fold(message, |message, (theirs, ours)| message.replace(theirs, ours))
+}
+
 impl Context {
     fn new(global: Global, compose: impl FnOnce(Launch) -> Result<Box<dyn Backend>, Error>) -> Result<Self, Error> {
-        let config_file = global.config.map(std::path::absolute).transpose().map_err(Error::NoCwd)?;
+        let config_file = global
+            .config
+            .filter(|file| !file.as_os_str().is_empty())
+            .map(std::path::absolute)
+            .transpose()
+            .map_err(Error::NoCwd)?;
         let (state, verbose) = (StateDir::choose(global.state)?, global.verbose);
         let backend = compose(Launch { state: state.clone(), config_file: config_file.clone(), verbose })?;
         Ok(Self { state, config_file, settings: backend.settings(), verbose, backend })

@@ -35,16 +35,20 @@ pub enum Error {
     UnknownSession(String),
     #[error("\"{id}\" is the beginning of several sessions; use more of one of these:\n  {}", found.join("\n  "))]
     AmbiguousSession { id: String, found: Vec<String> },
+    #[error("there is no workspace \"{name}\"{}; `roost workspaces add FOLDER` adds one", list_of(known))]
+    UnknownWorkspace { name: String, known: Vec<String> },
     #[error(
-        "{} is no workspace and in none{}; `roost workspaces add FOLDER` adds one",
-        named.display(),
-        if known.is_empty() { String::new() } else { format!(" of these: {}", known.join(", ")) }
+        "{folder} is not in a workspace{}. A workspace is a folder whose files and changes Roost shows, here and to \
+         paired devices; `roost run` works in any folder. To make it one: roost workspaces add {folder}",
+        list_of(known)
     )]
-    NoWorkspace { named: PathBuf, known: Vec<String> },
+    NoWorkspace { folder: String, known: Vec<String> },
     #[error("there is no folder {0:?} in the workspace; if it is a file, `roost files cat {0}` shows it")]
     NoFolder(String),
     #[error("{path:?} is {media_type}, not text; save it instead: roost files cat {path} > FILE")]
     NotText { path: String, media_type: String },
+    #[error("{} exists already and is not replaced; remove it, or choose another file with --output", .0.display())]
+    ExportExists(PathBuf),
     #[error("{} could not be written: {source}; choose another file with --output", path.display())]
     Export { path: PathBuf, source: io::Error },
     #[error("{} cannot be used: {source}; make it writable, or choose another directory with --state", path.display())]
@@ -130,9 +134,11 @@ impl Error {
             | Self::NothingToContinue(_)
             | Self::UnknownSession(_)
             | Self::AmbiguousSession { .. }
+            | Self::UnknownWorkspace { .. }
             | Self::NoWorkspace { .. }
             | Self::NoFolder(_)
             | Self::NotText { .. }
+            | Self::ExportExists(_)
             | Self::LongState(_)
             | Self::UnknownRuntime { .. }
             | Self::EphemeralLogin(_)
@@ -167,6 +173,11 @@ impl Error {
             | Self::Log(_) => Exit::Failed,
         }
     }
+}
+
+/// The names of workspaces, for a message.
+fn list_of(known: &[String]) -> String {
+    if known.is_empty() { String::new() } else { format!(" (there are: {})", known.join(", ")) }
 }
 
 /// Whether the daemon refused what was asked, or could not do it.

@@ -17,6 +17,7 @@ mod diagnostics;
 mod error;
 mod exit;
 mod find;
+mod gutter;
 mod interrupt;
 mod keyboard;
 mod line;
@@ -35,6 +36,7 @@ mod table;
 mod tls;
 mod watch;
 mod workspace;
+mod wrap;
 
 pub use backend::{
     ArtifactLoss, Backend, CommandSettings, Installation, Login, LoginCommand, NativeSessions, RuntimeReport,

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
-const USUAL: Show = Show { prompts: false, all: false, asks: true, full: false, unfold: None };
+const USUAL: Show =
+    Show { prompts: false, all: false, asks: true, full: false, quiet: false, unfold: None, text: TextForm::Source };
 
 /// What these events look like.
 fn rendered(show: Show, events: &[(&str, Value)]) -> String {
@@ -59,7 +60,7 @@ fn thoughts_and_answers_have_lines_of_their_own() {
         delta("text_delta", "!"),
         ("task.completed", json!({ "reason": "end_turn" })),
     ];
-    assert_eq!(rendered(USUAL, &events), "hmm\nyes!\n✓ completed (end_turn)\n");
+    assert_eq!(rendered(USUAL, &events), "┊ hmm\nyes!\n✓ completed (end_turn)\n");
 }
 
 #[test]

@@ -66,6 +66,34 @@ pub(crate) fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
+/// A stderr for many small writes; the caller must flush. Whoever closed stderr does not want to know, so it never fails.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn buffered_stderr(capacity: usize) -> Screen<io::BufWriter<Unfailing<io::Stderr>>> {
+    Screen::new(io::BufWriter::with_capacity(capacity, Unfailing(io::stderr())), stderr_is_terminal())
+}
+
+/// A writer whose errors are ignored.
+pub(crate) struct Unfailing<W>(W);
+
+impl<W: Write> Write for Unfailing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let _ = self.0.write_all(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let _ = self.0.flush();
+        Ok(())
+    }
+}
+
+/// The width of the terminal that stdout is; `None` if it is none, or one that does not say.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
 /// True if stdout is a terminal that can clear a line. One without a name (`TERM`) may not.
 pub(crate) fn can_show_status() -> bool {
     stdout_is_terminal() && std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")

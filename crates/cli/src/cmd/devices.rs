@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen::{self, Screen, one_line};
 use crate::style::Style;
-use crate::table;
+use crate::table::{self, Overflow};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -115,5 +115,5 @@ fn print(out: &mut Screen<impl Write>, devices: &[Device], waiting: &[WaitingDev
         [device.device_id.clone(), device.name.clone(), scope, ago(device.paired_at, now), seen, connections]
     });
     let heads = ["DEVICE", "NAME", "SCOPE", "PAIRED", "SEEN", "CONNECTIONS"];
-    table::write(out, Style::for_stdout(), heads, &rows.collect::<Vec<_>>())
+    table::write(out, Style::for_stdout(), Overflow::Cut, heads, &rows.collect::<Vec<_>>())
 }

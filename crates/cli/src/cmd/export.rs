@@ -1,5 +1,6 @@
 //! `roost export`: a session as a support bundle.
 
+use std::io;
 use std::path::PathBuf;
 
 use roost_log::{Batch, Health, Log, Seq, StreamId};
@@ -26,7 +27,8 @@ Examples:
   roost export 0199a1b2                          a bundle in this directory
   roost export 0199a1b2 --output /tmp/it.tar.gz
 
-Secrets that look like secrets are taken out. README.txt in the bundle says what is what.";
+Whatever looks like a secret is taken out. README.txt in the bundle explains its files. A file that exists is not
+replaced, and the bundle unpacks into a folder of its own, roost-SESSION.";
 
 /// Put everything about a session into one file for somebody who helps
 #[derive(clap::Args)]
@@ -42,7 +44,12 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let log = context.backend.read_log("roost export").await?;
     let record = find::session(&*log, &args.session).await?;
-    let path = args.output.unwrap_or_else(|| format!("roost-{}.tar.gz", record.session_id).into());
+    let folder = format!("roost-{}", record.session_id);
+    let path = args.output.unwrap_or_else(|| format!("{folder}.tar.gz").into());
+    let path = std::path::absolute(path).map_err(Error::NoCwd)?;
+    if path.exists() {
+        return Err(Error::ExportExists(path));
+    }
     let failed = |source| Error::Export { path: path.clone(), source };
 
     let mut pages = Pages::new(&*log, &record);
@@ -85,8 +92,11 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let facts = facts(context, &*log, &record).await?;
     let target = path.clone();
     let write = move || {
-        let written = bundle.write(&target, manifest, facts, &artifacts);
-        written.map_err(|source| Error::Export { path: target, source })
+        let written = bundle.write(&target, folder, manifest, facts, &artifacts);
+        written.map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => Error::ExportExists(target),
+            _ => Error::Export { path: target, source },
+        })
     };
     blocking(write).await?;
     let left_out = if skipped > 0 { format!(" ({skipped} left out)") } else { String::new() };

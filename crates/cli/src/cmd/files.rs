@@ -18,7 +18,8 @@ use crate::exit::Exit;
 use crate::screen::{self, one_line};
 use crate::size::size;
 use crate::style::Style;
-use crate::{connect, table, workspace};
+use crate::table::{self, Overflow};
+use crate::{connect, workspace};
 
 /// Files that are asked for at once.
 const PAGE: u32 = 500;
@@ -142,7 +143,7 @@ fn listed_text(listed: &FilesListResult) -> io::Result<String> {
     });
     let mut out = Vec::new();
     let heads = ["NAME", "FILES", "SIZE", "CHANGED"];
-    table::write(&mut out, Style::for_stdout(), heads, &folders.chain(files).collect::<Vec<_>>())?;
+    table::write(&mut out, Style::for_stdout(), Overflow::Cut, heads, &folders.chain(files).collect::<Vec<_>>())?;
     let more = listed.total_files.saturating_sub(listed.files.len() as u64);
     if more > 0 {
         writeln!(out, "… and {more} more; --limit shows more of them")?;

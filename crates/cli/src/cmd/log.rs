@@ -10,11 +10,13 @@ use crate::cli::Context;
 use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::gutter::MARGIN;
 use crate::past;
 use crate::paths::working_directory;
 use crate::printer::{OutputForm, Printer};
 use crate::reading::RecordReader;
-use crate::render::{Renderer, Show};
+use crate::render::{Renderer, Show, TextForm};
+use crate::screen;
 use crate::style::Style;
 
 const EXAMPLES: &str = "\
@@ -87,7 +89,10 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         after = last.seq()?;
         printer.print(&page, 0..page.len()).await?;
     }
-    let Some(mut following) = following else { return Ok(Exit::Completed) };
+    let Some(mut following) = following else {
+        printer.finish().await?;
+        return Ok(Exit::Completed);
+    };
     loop {
         let lines = following.next().await?;
         let mut first = 0;
@@ -99,14 +104,23 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
 }
 
 fn printer(args: &Args, context: &Context) -> Printer {
-    Printer::new(match args.json {
-        true => OutputForm::Json,
-        false => {
-            let unfold = Some("--full shows them");
-            let show = Show { prompts: true, all: context.verbose > 0, asks: true, full: args.full, unfold };
-            OutputForm::People(Box::new(Renderer::new(Style::for_stdout(), show)))
-        }
-    })
+    if args.json {
+        return Printer::new(OutputForm::Json);
+    }
+    let (style, text) = match screen::stdout_is_terminal() {
+        true => (Style::for_stdout(), TextForm::Terminal { margin: MARGIN }),
+        false => (Style::PLAIN, TextForm::Source),
+    };
+    let show = Show {
+        prompts: true,
+        all: context.verbose > 0,
+        asks: true,
+        full: args.full,
+        quiet: false,
+        unfold: Some("--full shows them"),
+        text,
+    };
+    Printer::with_gutter(OutputForm::People(Box::new(Renderer::new(style, show))), style)
 }
 
 /// Shows a session that only its agent keeps. `unknown` is the error if there is none.

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen::{self, Screen, one_line};
 use crate::style::Style;
-use crate::table;
+use crate::table::{self, Overflow};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -81,7 +81,7 @@ fn print(out: &mut Screen<impl Write>, rules: &[ListedRule], json: bool) -> io::
         [listed.rule_id.clone(), answer.into(), listed.covers.clone(), place(&listed.rule), since, by(&listed.rule)]
     });
     let heads = ["RULE", "UNASKED", "WHAT", "WHERE", "SINCE", "BY"];
-    table::write(out, Style::for_stdout(), heads, &rows.collect::<Vec<_>>())
+    table::write(out, Style::for_stdout(), Overflow::Wrap, heads, &rows.collect::<Vec<_>>())
 }
 
 fn place(rule: &RememberedRule) -> String {

@@ -29,7 +29,7 @@ use crate::interrupt::{Interrupt, StopRequest};
 use crate::keyboard::{Keyboard, KeyboardInput};
 use crate::paths::working_directory;
 use crate::printer::{OutputForm, Printer};
-use crate::render::{Renderer, Show};
+use crate::render::{Renderer, Show, TextForm};
 use crate::screen::{self, one_line};
 use crate::stderr::print_stderr;
 use crate::style::Style;
@@ -99,15 +99,7 @@ impl Run<'_> {
         let opened = self.session(!text.trim().is_empty(), is_conversation).await?;
         let style = Style::for_stdout();
         let asks = self.interaction.approvals != Approvals::Prompt;
-        let form = match self.args.json {
-            true => OutputForm::Json,
-            false => {
-                let unfold = if asks { "`roost log --full` shows them" } else { "o and Enter shows them" };
-                let show = Show { prompts: false, all: verbose, asks, full: false, unfold: Some(unfold) };
-                OutputForm::People(Box::new(Renderer::new(style, show)))
-            }
-        };
-        let mut watch = Watch::new(self.client, opened.id.clone(), opened.events, Printer::new(form));
+        let mut watch = Watch::new(self.client, opened.id.clone(), opened.events, self.printer(asks, verbose));
         if !asks {
             watch.ask_here(style, &opened.cwd);
         }
@@ -139,10 +131,33 @@ impl Run<'_> {
         if !opened.was_live {
             self.release(&opened.id).await?;
         }
-        if !self.args.json && !watch.is_unread() {
+        if !self.args.json && !self.args.quiet && !watch.is_unread() {
             print_stderr(Style::for_stderr().dim(format_args!("roost log {}", opened.id)));
         }
         Ok(ended)
+    }
+
+    /// At a terminal everything is shown in its order; elsewhere stdout has the answer alone, as it was written.
+    fn printer(&self, asks: bool, verbose: bool) -> Printer {
+        if self.args.json {
+            return Printer::new(OutputForm::Json);
+        }
+        let unfold = if asks { "`roost log --full` shows them" } else { "o and Enter shows them" };
+        let is_terminal = screen::stdout_is_terminal();
+        let show = Show {
+            prompts: false,
+            all: verbose,
+            asks,
+            full: false,
+            quiet: self.args.quiet,
+            unfold: Some(unfold),
+            text: if is_terminal { TextForm::Terminal { margin: 0 } } else { TextForm::Source },
+        };
+        let form = |style: Style| OutputForm::People(Box::new(Renderer::new(style, show)));
+        match is_terminal {
+            true => Printer::new(form(Style::for_stdout())),
+            false => Printer::with_notes_on_stderr(form(Style::for_stderr())),
+        }
     }
 
     /// Gives the session a task and shows it until its end.

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen::{self, Screen};
 use crate::style::Style;
-use crate::table;
+use crate::table::{self, Overflow};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -103,5 +103,5 @@ fn print(out: &mut Screen<impl Write>, lines: &[RuntimeLine], json: bool) -> io:
         [id, entry.display_name.clone(), status.into(), installed, logged_in, resume.into(), remark]
     });
     let heads = ["ID", "NAME", "STATUS", "INSTALLED", "LOGGED IN", "RESUME", "REMARK"];
-    table::write(out, Style::for_stdout(), heads, &rows.collect::<Vec<_>>())
+    table::write(out, Style::for_stdout(), Overflow::Wrap, heads, &rows.collect::<Vec<_>>())
 }

@@ -20,7 +20,7 @@ use crate::reading::RecordReader;
 use crate::screen::{self, Screen};
 use crate::stderr::print_stderr;
 use crate::style::Style;
-use crate::table;
+use crate::table::{self, Overflow};
 
 /// Shown unless all are asked for.
 const USUAL: usize = 20;
@@ -114,7 +114,7 @@ fn print(out: &mut Screen<impl Write>, sessions: &[SessionLine], shown: usize, j
         [id, runtime, status, last.into(), ago(session.updated_at, now), session.cwd.clone(), title]
     });
     let heads = ["SESSION", "RUNTIME", "STATUS", "LAST", "UPDATED", "DIRECTORY", "TITLE"];
-    table::write(out, Style::for_stdout(), heads, &rows.collect::<Vec<_>>())?;
+    table::write(out, Style::for_stdout(), Overflow::Cut, heads, &rows.collect::<Vec<_>>())?;
     if shown < sessions.len() {
         writeln!(out, "{} more; `roost sessions --all` lists them", sessions.len() - shown)?;
     }

@@ -18,7 +18,8 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen::{self, one_line};
 use crate::style::Style;
-use crate::{table, workspace};
+use crate::table::{self, Overflow};
+use crate::workspace;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -169,7 +170,7 @@ fn list(all: &[Workspace]) -> io::Result<String> {
     });
     let mut out = Vec::new();
     let heads = ["WORKSPACE", "BRANCH", "CHANGES", "SESSIONS", "FOLDER"];
-    table::write(&mut out, Style::for_stdout(), heads, &rows.collect::<Vec<_>>())?;
+    table::write(&mut out, Style::for_stdout(), Overflow::Cut, heads, &rows.collect::<Vec<_>>())?;
     if all.iter().any(|workspace| !workspace.exists) {
         writeln!(out, "A folder is missing: put it back, or forget it with `roost workspaces remove NAME`.")?;
     }
@@ -207,7 +208,7 @@ fn repositories(found: &WorkspaceDiscoverResult) -> io::Result<String> {
             [one.name.clone(), is_workspace.into(), ago(one.last_modified, now), one.path.clone(), remote]
         });
         let heads = ["REPOSITORY", "WORKSPACE", "CHANGED", "FOLDER", "REMOTE"];
-        table::write(&mut out, Style::for_stdout(), heads, &rows.collect::<Vec<_>>())?;
+        table::write(&mut out, Style::for_stdout(), Overflow::Cut, heads, &rows.collect::<Vec<_>>())?;
     }
     if found.cached {
         let age = span(std::time::Duration::from_secs(found.cache_age_seconds));

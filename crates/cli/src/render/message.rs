@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::Show;
 use super::fold::FoldedOutput;
+use super::text::{self, TextKind};
 use super::tools::first_line;
 use crate::screen::visible;
 use crate::style::Style;
@@ -14,8 +15,8 @@ use crate::style::Style;
 pub(super) fn lines(style: Style, show: Show, Message { speaker, message, is_meta, .. }: &Message) -> String {
     let block = |block: &ContentBlock| match block {
         ContentBlock::Text { text } if *speaker == Speaker::User => format!("{}\n", prompt(style, text)),
-        ContentBlock::Text { text } => format!("{}\n", visible(text.trim_end())),
-        ContentBlock::Thinking { text } => format!("{}\n", style.dim(visible(text.trim_end()))),
+        ContentBlock::Text { text } => text::whole(TextKind::Answer, style, show.text, text),
+        ContentBlock::Thinking { text } => text::whole(TextKind::Thought, style, show.text, text),
         ContentBlock::ToolUse { name, input, .. } => {
             let input = Value::Object(input.clone());
             let call = ToolCallView { name, kind: None, input: &input }.display();

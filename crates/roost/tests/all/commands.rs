@@ -51,6 +51,21 @@ fn wrong_usage_ends_with_2() {
 }
 
 #[test]
+fn a_wrong_value_is_told_in_plain_words() {
+    let instance = RoostInstance::new();
+    let table: [(&[&str], &str); 4] = [
+        (&["log", "x", "--after", "many"], "it is not a whole number"),
+        (&["files", "--limit", "99999999999"], "is not in 0..=4294967295"),
+        (&["run", "--isolation", "total", "x"], "choose one of shared, namespaced, ephemeral"),
+        (&["run", "--runtime-config", "x", "x"], "not a JSON object such as"),
+    ];
+    for (args, words) in table {
+        let done = instance.run(args).ended(2);
+        assert!(done.stderr.contains(words), "{done:#?}");
+    }
+}
+
+#[test]
 fn completions_are_made_for_every_shell() {
     let instance = RoostInstance::new();
     for shell in ["bash", "zsh", "fish"] {
@@ -126,6 +141,15 @@ fn a_state_directory_that_cannot_be_made_fails_with_advice() {
     let instance = RoostInstance::new();
     let done = instance.run(&["--state", "/proc/nowhere", "doctor"]).ended(1);
     assert!(done.stdout.contains("fail  state directory") && done.stdout.contains("--state"), "{done:#?}");
+}
+
+#[test]
+fn an_empty_variable_for_the_state_directory_is_none() {
+    let instance = RoostInstance::new();
+    let mut command = instance.command(&["sessions"]);
+    let done = command.env("ROOST_STATE", "").env("ROOST_CONFIG", "").output().unwrap();
+    let (said, wrong) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    assert!(done.status.success() && said.contains("No sessions yet"), "{said}{wrong}");
 }
 
 #[test]

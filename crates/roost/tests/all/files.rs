@@ -65,7 +65,7 @@ fn what_is_not_there_or_not_inside_is_refused_with_the_reason() {
         (&["files", "notes.md"], "`roost files cat notes.md` shows it"),
         (&["files", "cat", "nowhere"], "there is no \"nowhere\""),
         (&["files", "cat", "../../etc/passwd"], "is not a path inside the workspace"),
-        (&["files", "--workspace", "other"], "other is no workspace"),
+        (&["files", "--workspace", "other"], "there is no workspace \"other\""),
     ];
     for (args, why) in cases {
         let done = instance.run(args).ended(2);

@@ -31,6 +31,7 @@ mod lying;
 mod misleading_agent;
 mod opencode;
 mod options;
+mod output;
 mod own_servers;
 mod past;
 mod presets;

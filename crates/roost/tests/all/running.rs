@@ -9,8 +9,8 @@ fn the_tour_runs_without_a_prompt_and_completes() {
     let instance = RoostInstance::new();
     let done = instance.run(&["run"]).ended(0);
     assert!(done.stdout.starts_with("Welcome to Roost!"), "{done:#?}");
-    assert!(done.stdout.contains("→ Write(") && done.stdout.contains("hello-roost.txt)\n"), "{done:#?}");
-    assert!(done.stdout.contains("✓ completed"), "{done:#?}");
+    assert!(done.stderr.contains("→ Write(") && done.stderr.contains("hello-roost.txt)\n"), "{done:#?}");
+    assert!(done.stderr.contains("✓ completed"), "{done:#?}");
     assert!(done.stderr.contains("roost log "), "{done:#?}");
     instance.assert_nothing_left();
 }
@@ -69,7 +69,7 @@ fn an_edit_in_mode_yolo_is_done() {
 #[test]
 fn people_see_the_rule_and_the_reason_of_a_denial() {
     let done = RoostInstance::new().run(&["run", "edit"]).ended(0);
-    assert!(done.stdout.contains("no_approver") && done.stdout.contains("nobody is there"), "{done:#?}");
+    assert!(done.stderr.contains("no_approver") && done.stderr.contains("nobody is there"), "{done:#?}");
 }
 
 #[test]

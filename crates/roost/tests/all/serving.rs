@@ -402,7 +402,7 @@ fn an_approval_is_answered_from_another_terminal() {
 #[test]
 fn a_no_from_another_terminal_reaches_the_agent_with_its_reason() {
     let instance = RoostInstance::new();
-    let mut run = instance.start(&["run", "--approvals", "wait", "edit"]);
+    let mut run = instance.start_with_stderr(&["run", "--approvals", "wait", "edit"]);
     run.lines_to("waits for an answer");
     let id = instance.run(&["approvals", "--json"]).ended(0).stdout;
     let id = serde_json::from_str::<Value>(id.lines().next().unwrap()).unwrap();

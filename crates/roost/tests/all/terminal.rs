@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Instant;
 
+use pty_process::Size;
 use pty_process::blocking::{Command, Pty, open};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -34,9 +35,26 @@ impl RoostInstance {
 
     /// Starts a command at a terminal of this kind (`TERM`).
     pub(crate) fn terminal_of_kind(&self, kind: &str, args: &[&str]) -> Terminal {
+        let mut command = self.command(args);
+        command.env("NO_COLOR", "1").env("TERM", kind);
+        Terminal::open(None, command)
+    }
+
+    /// Starts a command at a terminal with colours that is so many columns wide.
+    pub(crate) fn terminal_with_colours(&self, columns: u16, args: &[&str]) -> Terminal {
+        let mut command = self.command(args);
+        command.env("TERM", "xterm");
+        Terminal::open(Some(columns), command)
+    }
+}
+
+impl Terminal {
+    /// Without a width the terminal does not tell how wide it is.
+    fn open(columns: Option<u16>, command: std::process::Command) -> Self {
         let (pty, pts) = open().unwrap();
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_roost"));
-        self.clear(&mut command).env("NO_COLOR", "1").env("TERM", kind).args(args);
+        if let Some(columns) = columns {
+            pty.resize(Size::new(24, columns)).unwrap();
+        }
         // The terminal is stdin, stdout and stderr, whatever was set before.
         let child = Command::from(command).spawn(pts).unwrap();
         let pty = std::sync::Arc::new(pty);
@@ -51,11 +69,9 @@ impl RoostInstance {
                 }
             }
         });
-        Terminal { pty, child, output, shown: String::new(), seen: 0 }
+        Self { pty, child, output, shown: String::new(), seen: 0 }
     }
-}
 
-impl Terminal {
     /// Types something.
     pub(crate) fn types(&mut self, text: &str) -> &mut Self {
         (&*self.pty).write_all(text.as_bytes()).unwrap();

@@ -22,6 +22,7 @@ Examples:
   roost run --json hello | jq .type        every event as one line of JSON
   roost run --approvals deny edit          ask nobody, deny what needs an approval
   git diff | roost run                     the prompt is what is piped in
+  roost run --quiet \"why?\" > answer.md    the answer alone; a pipe or a file always gets it as it was written
   roost run --image shot.png \"what is wrong here?\"
 
 Ctrl-C stops the task; a second one leaves at once.
@@ -76,6 +77,9 @@ pub(crate) struct Args {
     /// Print every event as one line of JSON, and nothing else
     #[arg(long)]
     pub(super) json: bool,
+    /// Print only the answer, and why the task failed if it did
+    #[arg(short, long, conflicts_with = "json")]
+    pub(super) quiet: bool,
     /// What to do; without it what is piped in, and at a terminal a conversation
     pub(super) prompt: Vec<String>,
 }
@@ -120,8 +124,8 @@ impl Interaction {
 }
 
 /// Parses a JSON object.
-fn object(text: &str) -> Result<Map<String, Value>, serde_json::Error> {
-    serde_json::from_str(text)
+fn object(text: &str) -> Result<Map<String, Value>, String> {
+    serde_json::from_str(text).map_err(|error| format!("not a JSON object such as '{{\"name\": \"value\"}}' ({error})"))
 }
 
 /// Parses `NAME=VALUE`, or `NAME`, whose value is then taken from the environment of this command.
@@ -136,6 +140,10 @@ fn variable(text: &str) -> Result<(String, Secret), String> {
 }
 
 /// Parses one of the words that a type accepts in JSON.
-fn word<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
-    serde_json::from_value(text.into())
+fn word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_value(text.into()).map_err(|error| {
+        // Serde words it "unknown variant `a`, expected `b` or `c`": what stands between backticks are the words.
+        let error = error.to_string();
+        format!("choose one of {}", error.split('`').skip(3).step_by(2).collect::<Vec<_>>().join(", "))
+    })
 }
