@@ -4,10 +4,12 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{ArgAction, Args, Parser, Subcommand};
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
+use clap_complete::CompleteEnv;
 
 use crate::backend::{Backend, CommandSettings};
 use crate::cmd;
+use crate::complete;
 use crate::diagnostics;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -24,6 +26,7 @@ Examples:
   roost                                    serve this folder, and show how to connect a phone
   roost run                                a tour by the demo agent, then a conversation
   roost run --permission-mode yolo edit    let the agent write a file
+  roost attach                             take over what runs or waits
   roost sessions                           what has been run
   roost log 0199                           what happened in a session";
 
@@ -55,6 +58,7 @@ struct Global {
 #[derive(Subcommand)]
 enum CliCommand {
     Run(cmd::run::Args),
+    Attach(cmd::attach::Args),
     Log(cmd::log::Args),
     Sessions(cmd::sessions::Args),
     Approvals(cmd::approvals::Args),
@@ -104,6 +108,8 @@ pub struct Launch {
 
 /// Reads the command line and does what it says, with the daemon's own parts from whoever composes them.
 pub fn main(compose: impl FnOnce(Launch) -> Result<Box<dyn Backend>, Error>) -> ExitCode {
+    // For a shell that completes a command line; returns at once for everybody else.
+    CompleteEnv::with_factory(Cli::command).var(complete::VARIABLE).bin("roost").complete();
     let Cli { global, command } = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return print_clap_error(&error),
@@ -159,6 +165,7 @@ fn run(command: CliCommand, context: &Context) -> Result<Exit, Error> {
     runtime.block_on(async {
         match command {
             CliCommand::Run(args) => cmd::run::run(args, context).await,
+            CliCommand::Attach(args) => cmd::attach::run(args, context).await,
             CliCommand::Log(args) => cmd::log::run(args, context).await,
             CliCommand::Sessions(args) => cmd::sessions::run(args, context).await,
             CliCommand::Approvals(args) => cmd::approvals::run(args, context).await,
