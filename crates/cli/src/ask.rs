@@ -62,16 +62,20 @@ impl Asker {
         Self { style, cwd: cwd.to_owned(), waiting: VecDeque::new(), asking: None }
     }
 
-    /// Queues something to be asked after everything that waits already.
+    /// Queues something to be asked after everything that waits already. What is known already is not asked twice: it
+    /// may be told by its event and by a list of what waits.
     pub(crate) fn add(&mut self, pending: Pending) {
-        self.waiting.push_back(pending);
+        let mut known = self.waiting.iter().chain(self.asking.iter().map(|asking| &asking.pending));
+        if !known.any(|known| (known.id(), known.asked_at) == (pending.id(), pending.asked_at)) {
+            self.waiting.push_back(pending);
+        }
     }
 
     /// Updates the queue from an event. If that resolves what is being asked, returns a line that says why.
     pub(crate) fn note(&mut self, event: &NormalizedEvent) -> Option<String> {
         match PendingChange::from_event(event)? {
             PendingChange::Opened(pending) => {
-                self.waiting.push_back(*pending);
+                self.add(*pending);
                 None
             }
             PendingChange::Closed(id) => {

@@ -7,9 +7,11 @@ use std::process::ExitCode;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
+use clap_complete::CompleteEnv;
 
 use crate::backend::{Backend, CommandSettings};
 use crate::cmd;
+use crate::complete;
 use crate::diagnostics;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -26,6 +28,7 @@ Examples:
   roost demo                       take a tour with the built-in demo agent
   roost run \"fix the tests\"        give an agent a task in the current folder
   roost run --continue \"go on\"     continue the latest session of this folder
+  roost attach                     take over a session that works or waits
   roost sessions                   list sessions
   roost log 0199                   show what happened in a session
   roost up                         start the daemon in the background
@@ -67,6 +70,7 @@ fn path() -> impl TypedValueParser<Value = PathBuf> {
 enum CliCommand {
     Run(cmd::run::Args),
     Demo(cmd::demo::Args),
+    Attach(cmd::attach::Args),
     Log(cmd::log::Args),
     Sessions(cmd::sessions::Args),
     Approvals(cmd::approvals::Args),
@@ -116,6 +120,8 @@ pub struct Launch {
 
 /// Reads the command line and does what it says, with the daemon's own parts from whoever composes them.
 pub fn main(compose: impl FnOnce(Launch) -> Result<Box<dyn Backend>, Error>) -> ExitCode {
+    // For a shell that completes a command line; returns at once for everybody else.
+    CompleteEnv::with_factory(<Cli as CommandFactory>::command).var(complete::VARIABLE).bin("roost").complete();
     let (global, command) = match Cli::try_parse().and_then(Cli::command) {
         Ok(parsed) => parsed,
         Err(error) => return print_clap_error(&error),
@@ -202,6 +208,7 @@ fn run(command: CliCommand, context: &Context) -> Result<Exit, Error> {
         match command {
             CliCommand::Run(args) => cmd::run::run(args, context).await,
             CliCommand::Demo(_) => cmd::demo::run(context).await,
+            CliCommand::Attach(args) => cmd::attach::run(args, context).await,
             CliCommand::Log(args) => cmd::log::run(args, context).await,
             CliCommand::Sessions(args) => cmd::sessions::run(args, context).await,
             CliCommand::Approvals(args) => cmd::approvals::run(args, context).await,

@@ -31,6 +31,12 @@ pub enum Error {
     Input(io::Error),
     #[error("there is no session in {} to continue; start one with `roost run`", .0.display())]
     NothingToContinue(PathBuf),
+    #[error("there are no sessions yet; `roost run` starts one")]
+    NoSessions,
+    #[error(
+        "`roost attach` needs a terminal; `roost log --follow {0}` shows what happens, `roost run --session {0}` sends a prompt"
+    )]
+    AttachWithoutTerminal(String),
     #[error("no session \"{0}\"; `roost sessions` lists them")]
     UnknownSession(String),
     #[error("\"{id}\" is the beginning of several sessions; use more of one of these:\n  {}", found.join("\n  "))]
@@ -133,6 +139,8 @@ impl Error {
             | Self::PromptTooLong(_)
             | Self::NothingToContinue(_)
             | Self::UnknownSession(_)
+            | Self::NoSessions
+            | Self::AttachWithoutTerminal(_)
             | Self::AmbiguousSession { .. }
             | Self::UnknownWorkspace { .. }
             | Self::NoWorkspace { .. }

@@ -1,45 +1,89 @@
-//! Reads lines from the terminal.
+//! Reads what is typed at the terminal: lines, and prompts with an editor.
 //!
 //! A thread reads, because a terminal that is shared with others cannot be made non-blocking. It reads only while a line
 //! is wanted: what is typed otherwise stays with the terminal, for the next one who wants a line or for the shell.
 
 use std::io::{self, IsTerminal, Stdin};
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc as wants;
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::termios::{QueueSelector, tcflush};
+use rustix::termios::{OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
 use tokio::sync::mpsc;
 
+use crate::editor::{Edited, LineEditor};
 use crate::screen;
+use crate::typed::clean;
 
 /// The most that a terminal gives at once.
 const CHUNK: usize = 4096;
+/// Polls without waiting.
+const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
-/// Lines typed at the terminal, read by a thread on demand.
+/// Input from the terminal, read by a thread on demand.
 pub(crate) struct Keyboard {
-    lines: mpsc::Receiver<(Instant, KeyboardInput)>,
-    want: Option<wants::SyncSender<()>>,
-    /// The thread is reading a line, for a caller who may have given up meanwhile.
-    is_wanted: bool,
+    inputs: mpsc::Receiver<(Instant, Read)>,
+    want: Option<wants::SyncSender<Want>>,
+    /// What the thread is reading, for a caller who may have given up meanwhile.
+    reading: Option<Reading>,
+    /// A line that came while reading was ended; the next caller gets it.
+    early: Option<(Instant, KeyboardInput)>,
+    /// What had been typed when a prompt was interrupted; the next prompt begins with it.
+    draft: String,
     /// Lines that were begun before this are dropped.
     since: Instant,
-    /// Closing it ends the thread wherever it waits.
-    stay: Option<OwnedFd>,
+    /// A byte ends what the thread is reading, closing it ends the thread.
+    wake: Option<OwnedFd>,
+    /// Ends the editor, which does not look at the pipe.
+    cancel: Arc<AtomicBool>,
+    has_editor: bool,
     reader: Option<JoinHandle<()>>,
+}
+
+/// The terminal's settings before the first editor changed them.
+static SETTINGS: OnceLock<Termios> = OnceLock::new();
+
+/// Puts the terminal back as it was, for a process that ends at once while a prompt is edited.
+pub(crate) fn restore_terminal() {
+    if let Some(settings) = SETTINGS.get() {
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, settings);
+        screen::end_paste_marks();
+    }
 }
 
 /// A line from the terminal, or its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KeyboardInput {
-    /// The text of a line, without its line end.
+    /// The text, without its line end and without escape sequences. Only a prompt can have several lines.
     Line(String),
     /// Ctrl-D, or the terminal is gone.
     End,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    Line,
+    Prompt,
+}
+
+/// What the thread is to read.
+enum Want {
+    Line,
+    /// A prompt that begins with this text.
+    Prompt(String),
+}
+
+/// What the thread has read.
+enum Read {
+    Input(KeyboardInput),
+    /// It was told to stop; the text is what a prompt consisted of by then.
+    Cancelled(String),
 }
 
 impl Keyboard {
@@ -48,24 +92,52 @@ impl Keyboard {
         io::stdin().is_terminal() && screen::stdout_is_terminal()
     }
 
-    pub(crate) fn open() -> io::Result<Self> {
-        let (leave, stay) = pipe_with(PipeFlags::CLOEXEC)?;
+    /// Without an editor, prompts are read as lines.
+    pub(crate) fn open(editor: Option<LineEditor>) -> io::Result<Self> {
+        let (woken, wake) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         let (want, wanted) = wants::sync_channel(1);
-        let (send, lines) = mpsc::channel(1);
+        let (send, inputs) = mpsc::channel(1);
+        if let (Some(_), Ok(settings)) = (&editor, tcgetattr(io::stdin())) {
+            SETTINGS.get_or_init(|| settings);
+        }
+        let (cancel, has_editor) = (Arc::new(AtomicBool::new(false)), editor.is_some());
+        let terminal = Terminal { stdin: io::stdin(), woken, cancel: cancel.clone() };
         let read = move || {
-            while wanted.recv().is_ok() {
-                let Some(line) = read_line(&io::stdin(), &leave) else { return };
-                if send.blocking_send(line).is_err() {
+            while let Ok(want) = wanted.recv() {
+                if !terminal.reset() {
+                    return;
+                }
+                let read = match (want, &editor) {
+                    (Want::Prompt(draft), Some(editor)) => terminal.prompt(editor, draft),
+                    (Want::Line, _) | (Want::Prompt(_), None) => terminal.line(),
+                };
+                if read.is_none_or(|read| send.blocking_send(read).is_err()) {
                     return;
                 }
             }
         };
         let reader = thread::Builder::new().name("keyboard".into()).spawn(read)?;
-        let since = Instant::now();
-        Ok(Self { lines, want: Some(want), is_wanted: false, since, stay: Some(stay), reader: Some(reader) })
+        Ok(Self {
+            inputs,
+            want: Some(want),
+            reading: None,
+            early: None,
+            draft: String::new(),
+            since: Instant::now(),
+            wake: Some(wake),
+            cancel,
+            has_editor,
+            reader: Some(reader),
+        })
     }
 
-    /// Drops what was typed so far, because it is no answer to what is asked next.
+    /// True if [`Keyboard::prompt`] shows the sign before the cursor by itself.
+    pub(crate) fn has_editor(&self) -> bool {
+        self.has_editor
+    }
+
+    /// Drops what was typed so far, because it is no answer to what is asked next. What had been typed of a prompt is
+    /// no answer either, and stays.
     pub(crate) fn forget(&mut self) {
         // A terminal that is gone says so when it is read.
         let _ = tcflush(io::stdin(), QueueSelector::IFlush);
@@ -74,59 +146,161 @@ impl Keyboard {
 
     /// Waits for the next line. Cancel safe: a line that is being typed goes to the next call.
     pub(crate) async fn line(&mut self) -> KeyboardInput {
+        self.read(Reading::Line).await
+    }
+
+    /// Waits for a prompt, with editing keys, history and completion if there is an editor. Cancel safe; whoever prints
+    /// something before the next call must call [`Keyboard::suspend`] first.
+    pub(crate) async fn prompt(&mut self) -> KeyboardInput {
+        self.read(Reading::Prompt).await
+    }
+
+    async fn read(&mut self, reading: Reading) -> KeyboardInput {
         loop {
-            if !self.is_wanted {
+            match self.early.take() {
+                Some((when, input)) if when >= self.since => return input,
+                _ => {}
+            }
+            if self.reading.is_some_and(|now| now != reading) {
+                self.suspend().await;
+                continue;
+            }
+            if self.reading.is_none() {
+                let want = match reading {
+                    Reading::Line => Want::Line,
+                    Reading::Prompt => Want::Prompt(self.draft.clone()),
+                };
                 // There is room: the one before was taken.
-                self.is_wanted = self.want.as_ref().is_some_and(|want| want.try_send(()).is_ok());
+                self.reading = self.want.as_ref().and_then(|channel| channel.try_send(want).ok()).map(|()| reading);
             }
-            let Some((when, typed)) = self.lines.recv().await else { return KeyboardInput::End };
-            self.is_wanted = false;
-            if when >= self.since {
-                return typed;
+            let Some((when, read)) = self.inputs.recv().await else { return KeyboardInput::End };
+            self.reading = None;
+            match read {
+                Read::Input(input) if when >= self.since => {
+                    if reading == Reading::Prompt {
+                        self.draft.clear();
+                    }
+                    return input;
+                }
+                Read::Input(_) => {}
+                Read::Cancelled(draft) => self.keep_draft(reading, draft),
             }
+        }
+    }
+
+    /// Stops reading, so that the screen is free. What had been typed of a prompt is kept for the next one.
+    pub(crate) async fn suspend(&mut self) {
+        let Some(reading) = self.reading else { return };
+        self.cancel.store(true, Ordering::Relaxed);
+        // A full pipe wakes the thread as well.
+        let _ = self.wake.as_ref().map(|wake| rustix::io::write(wake, &[0]));
+        let read = self.inputs.recv().await;
+        self.reading = None;
+        match (reading, read) {
+            (_, Some((_, Read::Cancelled(draft)))) => self.keep_draft(reading, draft),
+            // Sent before whatever is shown next was seen: whoever typed it sends it once more, or not.
+            (Reading::Prompt, Some((_, Read::Input(KeyboardInput::Line(line))))) => self.draft = line,
+            (_, Some((when, Read::Input(input)))) => self.early = Some((when, input)),
+            (_, None) => {}
+        }
+    }
+
+    fn keep_draft(&mut self, reading: Reading, draft: String) {
+        if reading == Reading::Prompt {
+            self.draft = draft;
         }
     }
 }
 
 impl Drop for Keyboard {
     fn drop(&mut self) {
-        self.lines.close();
-        drop((self.want.take(), self.stay.take()));
+        self.inputs.close();
+        drop((self.want.take(), self.wake.take()));
+        // After the pipe is closed: the thread resets this, then looks at the pipe.
+        self.cancel.store(true, Ordering::Relaxed);
         if let Some(reader) = self.reader.take() {
             let _ = reader.join();
         }
     }
 }
 
-/// A line, and when its first character was there; `None` if nobody will want it.
-fn read_line(stdin: &Stdin, leave: &OwnedFd) -> Option<(Instant, KeyboardInput)> {
-    let (mut line, mut begun) = (Vec::new(), None);
-    let mut chunk = [0; CHUNK];
-    loop {
-        let mut either = [PollFd::new(leave, PollFlags::IN), PollFd::new(stdin, PollFlags::IN)];
-        match poll(&mut either, None) {
-            Err(Errno::INTR) => continue,
-            Err(_) => return None,
-            Ok(_) => {}
-        }
-        if !either[0].revents().is_empty() {
-            return None;
-        }
-        let when = *begun.get_or_insert_with(Instant::now);
-        match rustix::io::read(stdin, &mut chunk) {
-            Err(Errno::INTR | Errno::AGAIN) => {}
-            Ok(count) if count > 0 => {
-                line.extend_from_slice(&chunk[..count]);
-                if line.ends_with(b"\n") {
-                    return Some((when, KeyboardInput::Line(text(&line))));
-                }
+/// The thread's side: the terminal, and how it is told to stop.
+struct Terminal {
+    stdin: Stdin,
+    woken: OwnedFd,
+    cancel: Arc<AtomicBool>,
+}
+
+impl Terminal {
+    /// Forgets that reading was to stop; false if nobody wants anything any more.
+    fn reset(&self) -> bool {
+        self.cancel.store(false, Ordering::Relaxed);
+        let mut bytes = [0; 16];
+        loop {
+            match rustix::io::read(&self.woken, &mut bytes) {
+                Ok(0) => return false,
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(_) => return true,
             }
-            Ok(_) | Err(_) if line.is_empty() => return Some((when, KeyboardInput::End)),
-            Ok(_) | Err(_) => return Some((when, KeyboardInput::Line(text(&line)))),
         }
+    }
+
+    /// A line as the terminal gives it, and when its first character was there; `None` if nobody will want it.
+    fn line(&self) -> Option<(Instant, Read)> {
+        let (mut line, mut begun) = (Vec::new(), None);
+        let mut chunk = [0; CHUNK];
+        loop {
+            let mut either = [PollFd::new(&self.woken, PollFlags::IN), PollFd::new(&self.stdin, PollFlags::IN)];
+            match poll(&mut either, None) {
+                Err(Errno::INTR) => continue,
+                Err(_) => return None,
+                Ok(_) => {}
+            }
+            let woken = either[0].revents();
+            if woken.contains(PollFlags::IN) {
+                return Some((Instant::now(), Read::Cancelled(String::new())));
+            }
+            if !woken.is_empty() {
+                return None;
+            }
+            let when = *begun.get_or_insert_with(Instant::now);
+            let read = |input| Some((when, Read::Input(input)));
+            match rustix::io::read(&self.stdin, &mut chunk) {
+                Err(Errno::INTR | Errno::AGAIN) => {}
+                Ok(count) if count > 0 => {
+                    line.extend_from_slice(&chunk[..count]);
+                    if line.ends_with(b"\n") {
+                        return read(KeyboardInput::Line(text(&line)));
+                    }
+                }
+                Ok(_) | Err(_) if line.is_empty() => return read(KeyboardInput::End),
+                Ok(_) | Err(_) => return read(KeyboardInput::Line(text(&line))),
+            }
+        }
+    }
+
+    /// A prompt that is edited; a line that was typed before the editor was there is one, too.
+    fn prompt(&self, editor: &LineEditor, mut draft: String) -> Option<(Instant, Read)> {
+        let mut ready = [PollFd::new(&self.stdin, PollFlags::IN)];
+        if matches!(poll(&mut ready, Some(&AT_ONCE)), Ok(1..)) {
+            let mut chunk = [0; CHUNK];
+            match rustix::io::read(&self.stdin, &mut chunk) {
+                Ok(count) if chunk[..count].ends_with(b"\n") => {
+                    return Some((Instant::now(), Read::Input(KeyboardInput::Line(text(&chunk[..count])))));
+                }
+                Ok(0) | Err(_) => return Some((Instant::now(), Read::Input(KeyboardInput::End))),
+                Ok(count) => draft.push_str(&text(&chunk[..count])),
+            }
+        }
+        let read = match editor.read(&draft, &self.cancel) {
+            Ok(Edited::Line(line)) => Read::Input(KeyboardInput::Line(line)),
+            Ok(Edited::Cancelled(draft)) => Read::Cancelled(draft),
+            Ok(Edited::End) | Err(_) => Read::Input(KeyboardInput::End),
+        };
+        Some((Instant::now(), read))
     }
 }
 
 fn text(line: &[u8]) -> String {
-    String::from_utf8_lossy(line).trim_end_matches(['\n', '\r']).to_owned()
+    clean(String::from_utf8_lossy(line).trim_end_matches(['\n', '\r']))
 }

@@ -59,6 +59,11 @@ impl StateDir {
         self.0.join("daemon.log")
     }
 
+    /// The prompts that were typed, one file per folder.
+    pub(crate) fn history(&self) -> PathBuf {
+        self.0.join("history")
+    }
+
     /// The folders of credential namespaces.
     pub fn namespaces(&self) -> PathBuf {
         self.0.join("namespaces")

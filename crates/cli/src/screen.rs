@@ -4,7 +4,8 @@
 //! around what stands beside it or that steers the terminal could make a line look like another, so each of them is made
 //! visible, twice: the texts of others where they are put into a line ([`visible`], [`one_line`], [`exact`]), and
 //! everything once more on its way out ([`Screen`]), so that a place where the first was forgotten does no harm.
-//! Clippy refuses every other way to stdout and stderr in this crate.
+//! Clippy refuses every other way to stdout and stderr in this crate. The editor of prompts writes by itself; it shows only
+//! what was typed and what `editor` cleaned.
 
 mod hidden;
 
@@ -23,6 +24,9 @@ const CLEAR_LINE: &[u8] = b"\r\x1b[2K";
 const CUT_LINES: &[u8] = b"\x1b[?7l";
 /// Makes a terminal go on in the next line again.
 const WRAP_LINES: &[u8] = b"\x1b[?7h";
+
+/// Makes a terminal send a paste without marks around it.
+const END_PASTE_MARKS: &[u8] = b"\x1b[?2004l";
 
 /// True while the cursor's line is a status line: the next text of any stream takes its place. The process has one
 /// terminal, so it has one of these.
@@ -109,6 +113,24 @@ pub(crate) fn stdout_rows() -> Option<usize> {
 pub(crate) fn clear_status() {
     // Whoever closed stderr does not want to know.
     let _ = stderr().clear_status();
+}
+
+/// Clears the line that the cursor is in, where a prompt stood that nobody typed behind.
+pub(crate) fn clear_line() {
+    // Whoever closed stderr does not want to know.
+    let _ = stderr().out.write_all(CLEAR_LINE);
+}
+
+/// Tells the terminal to send pastes as they are again, for a process that ends while a prompt is edited.
+pub(crate) fn end_paste_marks() {
+    // Whoever closed stderr does not want to know.
+    let _ = stderr().out.write_all(END_PASTE_MARKS);
+}
+
+/// Moves to the next line after a text that somebody was typing.
+pub(crate) fn end_line() {
+    // Whoever closed stderr does not want to know.
+    let _ = stderr().out.write_all(b"\n");
 }
 
 /// Prints whole lines for people; of nothing, nothing.

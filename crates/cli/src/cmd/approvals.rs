@@ -194,7 +194,7 @@ async fn ask(id: Option<&str>, client: &Client) -> Result<Exit, Error> {
     if requests.is_empty() {
         screen::print("Nothing waits for an answer.")?;
     }
-    let mut keyboard = Keyboard::open().map_err(Error::Start)?;
+    let mut keyboard = Keyboard::open(None).map_err(Error::Start)?;
     for request in requests {
         let cwd = folder(client, &request.session_id).await?;
         let mut asker = Asker::new(Style::for_stdout(), Path::new(&cwd));

@@ -2,12 +2,14 @@
 
 use std::io::{self, Write};
 
+use clap_complete::engine::ArgValueCandidates;
 use roost_client::Client;
 use roost_model::time::Timestamp;
 use roost_rpc::{Device, DeviceApproveParams, DeviceRevokeParams, NoParams, WaitingDevice, method};
 
 use crate::ago::ago;
 use crate::cli::Context;
+use crate::complete;
 use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -39,16 +41,19 @@ enum DevicesAction {
     /// Approve a device that is waiting to be paired
     Approve {
         /// The id of its request, as shown by `roost devices`
+        #[arg(add = ArgValueCandidates::new(complete::waiting_devices))]
         id: String,
     },
     /// Reject a device that is waiting to be paired
     Reject {
         /// The id of its request, as shown by `roost devices`
+        #[arg(add = ArgValueCandidates::new(complete::waiting_devices))]
         id: String,
     },
     /// Revoke a paired device
     Revoke {
         /// The id of the device, as shown by `roost devices`
+        #[arg(add = ArgValueCandidates::new(complete::devices))]
         id: String,
     },
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use clap_complete::engine::ArgValueCandidates;
 use roost_log::{Batch, Health, Log, Seq, StreamId};
 use roost_model::event::SCHEMA_VERSION;
 use roost_model::session::SessionRecord;
@@ -12,6 +13,7 @@ use serde_json::{Value, json};
 use crate::blocking::blocking;
 use crate::bundle::{Bundle, BundledArtifacts, Facts, Split};
 use crate::cli::Context;
+use crate::complete;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::find;
@@ -34,7 +36,8 @@ replaced, and the bundle unpacks into a folder of its own, roost-SESSION.";
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Its id, the beginning of it, or the agent's own id
+    /// Its id, the beginning of it, the agent's own id, or latest
+    #[arg(default_value = find::LATEST, add = ArgValueCandidates::new(complete::sessions))]
     session: String,
     /// The file to write [default: roost-SESSION.tar.gz]
     #[arg(short, long, value_name = "FILE")]

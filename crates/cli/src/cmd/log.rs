@@ -2,14 +2,17 @@
 
 use std::path::PathBuf;
 
+use clap_complete::engine::ArgValueCandidates;
 use roost_client::Client;
 use roost_log::Seq;
 use roost_model::session::SessionRecord;
 
 use crate::cli::Context;
+use crate::complete;
 use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::find;
 use crate::gutter::MARGIN;
 use crate::past;
 use crate::paths::working_directory;
@@ -31,7 +34,8 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Its id, the beginning of it, or the agent's own id
+    /// Its id, the beginning of it, the agent's own id, or latest
+    #[arg(default_value = find::LATEST, add = ArgValueCandidates::new(complete::sessions))]
     session: String,
     /// Leave out the events up to this one
     #[arg(long, value_name = "SEQ", default_value_t = 0)]

@@ -3,11 +3,13 @@
 use std::io::{self, IsTerminal, Write};
 use std::process::Command;
 
+use clap_complete::engine::ArgValueCandidates;
 use roost_model::runtime::RuntimeName;
 use roost_process::Isolation;
 
 use crate::backend::{Login, LoginCommand};
 use crate::cli::Context;
+use crate::complete;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen;
@@ -26,6 +28,7 @@ const BROWSER: [&str; 5] = ["BROWSER", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The id of the agent, as shown by `roost runtimes`
+    #[arg(add = ArgValueCandidates::new(complete::runtimes))]
     runtime: String,
     /// The credential namespace to log in to [default: the one that the agent's sessions use]
     #[arg(long, value_name = "NAME")]

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod approvals;
+pub(crate) mod attach;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;

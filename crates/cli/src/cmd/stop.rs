@@ -1,8 +1,10 @@
 //! `roost stop`: the end of a session's task and process.
 
+use clap_complete::engine::ArgValueCandidates;
 use roost_rpc::{SessionStopParams, StopWhat, method};
 
 use crate::cli::Context;
+use crate::complete;
 use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -18,7 +20,8 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The session: its id, the start of its id, or the agent's own id for it
+    /// The session: its id, the start of its id, the agent's own id for it, or latest
+    #[arg(default_value = find::LATEST, add = ArgValueCandidates::new(complete::sessions))]
     session: String,
     /// Stop only the task; the agent keeps running
     #[arg(long)]
@@ -30,8 +33,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let session_id = find::hosted(&client, &args.session).await?.session_id;
     let what = if args.task { StopWhat::Task } else { StopWhat::Session };
     let reason = Some("`roost stop`".into());
-    let params = SessionStopParams { session_id, what: Some(what), reason, agent_type: None };
+    let params = SessionStopParams { session_id: session_id.clone(), what: Some(what), reason, agent_type: None };
     let stopped = client.call::<method::SessionStop>(params).await?;
-    screen::print(&format!("{}.", stopped.message))?;
+    screen::print(&format!("{} ({}).", stopped.message, session_id))?;
     Ok(Exit::Completed)
 }

@@ -15,6 +15,12 @@ use crate::kit::{PATIENCE, RoostInstance};
 /// What Ctrl-C and Ctrl-D send.
 pub(crate) const CTRL_C: &str = "\x03";
 pub(crate) const CTRL_D: &str = "\x04";
+/// What a terminal with a cursor is asked, and what this one answers: it is where it always is.
+const WHERE_IS_THE_CURSOR: &str = "\x1b[6n";
+const CURSOR: &str = "\x1b[1;1R";
+
+/// Columns of a terminal whose width does not matter: so many that no sentence is wrapped.
+const WIDE: u16 = 400;
 
 /// A command at a terminal.
 pub(crate) struct Terminal {
@@ -37,24 +43,21 @@ impl RoostInstance {
     pub(crate) fn terminal_of_kind(&self, kind: &str, args: &[&str]) -> Terminal {
         let mut command = self.command(args);
         command.env("NO_COLOR", "1").env("TERM", kind);
-        Terminal::open(None, command)
+        Terminal::open(WIDE, command)
     }
 
     /// Starts a command at a terminal with colours that is so many columns wide.
     pub(crate) fn terminal_with_colours(&self, columns: u16, args: &[&str]) -> Terminal {
         let mut command = self.command(args);
         command.env("TERM", "xterm");
-        Terminal::open(Some(columns), command)
+        Terminal::open(columns, command)
     }
 }
 
 impl Terminal {
-    /// Without a width the terminal does not tell how wide it is.
-    fn open(columns: Option<u16>, command: std::process::Command) -> Self {
+    fn open(columns: u16, command: std::process::Command) -> Self {
         let (pty, pts) = open().unwrap();
-        if let Some(columns) = columns {
-            pty.resize(Size::new(24, columns)).unwrap();
-        }
+        pty.resize(Size::new(24, columns)).unwrap();
         // The terminal is stdin, stdout and stderr, whatever was set before.
         let child = Command::from(command).spawn(pts).unwrap();
         let pty = std::sync::Arc::new(pty);
@@ -62,8 +65,16 @@ impl Terminal {
         let from = pty.clone();
         thread::spawn(move || {
             let mut chunk = [0; 4096];
+            let mut asked = String::new();
             // Once nobody has the terminal open, reading it is an error.
             while let Ok(count @ 1..) = (&*from).read(&mut chunk) {
+                asked.push_str(&String::from_utf8_lossy(&chunk[..count]));
+                while let Some(at) = asked.find(WHERE_IS_THE_CURSOR) {
+                    asked.drain(..at + WHERE_IS_THE_CURSOR.len());
+                    (&*from).write_all(CURSOR.as_bytes()).unwrap();
+                }
+                let tail = asked.ceil_char_boundary(asked.len().saturating_sub(WHERE_IS_THE_CURSOR.len()));
+                asked.drain(..tail);
                 if send.send(chunk[..count].to_vec()).is_err() {
                     return;
                 }

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use clap_complete::engine::ArgValueCandidates;
 use roost_model::mode::Mode;
 use roost_model::runtime::{IsolationLevel, RuntimeName};
 use roost_model::secret::Secret;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::complete;
 use crate::error::Error;
 use crate::keyboard::Keyboard;
 
@@ -25,21 +27,25 @@ Examples:
   roost run --quiet \"why?\" > answer.md    the answer alone; a pipe or a file always gets it as it was written
   roost run --image shot.png \"what is wrong here?\"
 
-Ctrl-C stops the task; a second one leaves at once.
+Without --runtime, the agent is default_runtime of roost.toml; without that, the first in the order of
+`roost runtimes` that is installed and logged in; without any, the demo agent, which only gives its tour.
+The first line on stderr says which agent, model and mode it is, in which session and folder.
+
+Ctrl-C stops the task; a second one leaves at once. In a conversation, /help shows the keys.
 Ends with 0 completed, 1 failed, 2 wrong usage, 130 stopped.";
 
 /// Give an agent a task and watch it work
 #[derive(Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The agent, as `roost runtimes` lists it [default: default_runtime in roost.toml, else the first that is logged in]
-    #[arg(long, value_name = "ID", conflicts_with_all = ["session", "continue"])]
+    /// The agent, as `roost runtimes` lists it; see below how the default is chosen
+    #[arg(long, value_name = "ID", conflicts_with_all = ["session", "continue"], add = ArgValueCandidates::new(complete::runtimes))]
     pub(super) runtime: Option<String>,
     /// Where it works [default: here]
     #[arg(long, value_name = "DIR", conflicts_with = "session")]
     pub(super) cwd: Option<PathBuf>,
-    /// Go on with this session, also one from a terminal: its id, the beginning of it, or the agent's own id
-    #[arg(long, visible_alias = "resume", value_name = "ID", group = "known")]
+    /// Go on with this session, also one from a terminal: its id, the beginning of it, the agent's own id, or latest
+    #[arg(long, visible_alias = "resume", value_name = "ID", group = "known", add = ArgValueCandidates::new(complete::sessions))]
     pub(super) session: Option<String>,
     /// Go on with the latest session of the directory
     #[arg(long, conflicts_with = "session", group = "known")]
@@ -48,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long, requires = "known")]
     pub(super) fork: bool,
     /// How much it may do unasked: plan, ask, accept-edits, auto or yolo [default: ask]
-    #[arg(long, value_name = "MODE")]
+    #[arg(long, value_name = "MODE", add = ArgValueCandidates::new(complete::modes))]
     pub(super) permission_mode: Option<Mode>,
     /// The model to use from now on, in the agent's own words
     #[arg(long)]
@@ -108,6 +114,13 @@ pub(super) struct Interaction {
     pub(super) approvals: Approvals,
     /// A person reads the output at a terminal, and no JSON was asked for.
     pub(super) is_terminal: bool,
+}
+
+impl Args {
+    /// A conversation with this session.
+    pub(crate) fn conversation(session: String) -> Self {
+        Self { session: Some(session), ..Self::default() }
+    }
 }
 
 impl Interaction {
