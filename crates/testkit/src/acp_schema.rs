@@ -60,7 +60,10 @@ impl AcpChecker {
     /// Notes a line from the client, so that its answer is known. It may be anything: clients are not checked.
     pub fn client_sent(&mut self, line: &str) {
         let Ok(message) = serde_json::from_str::<Value>(line) else { return };
-        if let (Some(id), Some(method)) = (message.get("id"), message.get("method").and_then(Value::as_str)) {
+        let is_answer = message.get("result").is_some() || message.get("error").is_some();
+        if let Some(id) = message.get("id").filter(|_| !is_answer) {
+            // Without a method it is no request, and the agent answers with an error.
+            let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
             self.asked.insert(id.to_string(), method.to_owned());
         }
     }
