@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::cache::Cache;
 use crate::fixtures::locked_packages::AgentSet;
-use crate::{Result, fixtures, step};
+use crate::{Result, fixtures, python, step};
 
 const FOLDER: &str = "conformance";
 
@@ -39,7 +39,7 @@ pub(crate) fn run(root: &Path) -> Result {
 
 /// Runs the conformance walk against a binary that is already built for this profile. The agents must be installed.
 pub(crate) fn walk(root: &Path, cache: &Cache, profile: &str) -> Result {
-    let python = python(root, cache)?;
+    let python = python_of_the_walk(root, cache)?;
     let built = cache.target().join(profile);
     let home = Home::new()?;
     let _model = Model::start(&built.join("examples/model"), &home)?;
@@ -52,26 +52,14 @@ pub(crate) fn walk(root: &Path, cache: &Cache, profile: &str) -> Result {
 }
 
 /// The Python of a virtual environment that has the walk's packages; both are made if they are missing.
-fn python(root: &Path, cache: &Cache) -> Result<PathBuf> {
+fn python_of_the_walk(root: &Path, cache: &Cache) -> Result<PathBuf> {
     let requirements = root.join(FOLDER).join("requirements.txt");
     let wanted = fs::read_to_string(&requirements)
         .map_err(|error| format!("cannot read {}: {error}", requirements.display()))?;
     let wanted = wanted.trim();
     let (package, version) = wanted.split_once("==").ok_or("requirements.txt must pin one package")?;
     let venv = cache.folder("tools").join(format!("python-{package}-{version}"));
-    let python = venv.join("bin/python");
-    let works = || step::succeeds(Command::new(&python).args(["-c", &format!("import {package}")]));
-    if works() {
-        return Ok(python);
-    }
-    if !step::succeeds(Command::new("python3").args(["-c", "import venv, ensurepip"])) {
-        return Err("python3 with venv is missing: install it (on Debian: python3-venv), then try again".into());
-    }
-    step::run(&format!("make {} (once)", venv.display()), Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
-    let mut install = Command::new(&python);
-    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]).arg(&requirements);
-    step::run(&format!("install {wanted} (once)"), &mut install)?;
-    if works() { Ok(python) } else { Err(format!("{} does not work; remove it and try again", venv.display())) }
+    python::environment(&venv, &requirements, package)
 }
 
 /// A temporary home directory, removed on drop.

@@ -1,5 +1,6 @@
-//! `cargo xtask fixtures`: the agents that tests run, pinned or newest, installed once into the cache.
+//! `cargo xtask fixtures`: the agents that tests run, pinned or newest, and ACP clients, installed once into the cache.
 
+pub(crate) mod acp_clients;
 pub(crate) mod locked_packages;
 mod update;
 
@@ -55,7 +56,9 @@ pub(crate) fn run(root: &Path, wanted: &[&str]) -> Result {
         ["--print-path"] => true,
         _ => return Err(USAGE.into()),
     };
-    let bin = install(&Cache::from_env(root)?, set)?;
+    let cache = Cache::from_env(root)?;
+    let bin = install(&cache, set)?;
+    acp_clients::install(&cache)?;
     if print_path {
         println!("{}", bin.display());
     } else {
@@ -101,14 +104,17 @@ pub(crate) fn commands_with_newer_release() -> Vec<&'static str> {
 fn install_one(locked: &LockedPackage, agents: &Path) -> Result {
     eprintln!("installing {} (once)", locked.name);
     let start = Instant::now();
-    create_complete(agents, locked.name, |prefix| {
-        write(&prefix.join("package.json"), locked.manifest)?;
-        write(&prefix.join("package-lock.json"), locked.lock)?;
-        npm(prefix, &["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"])
-            .map_err(|error| format!("{error}\nnpm could not install {}", locked.name))
-    })?;
+    create_complete(agents, locked.name, |prefix| install_into(prefix, locked))?;
     eprintln!("installed {} in {:.1} s", locked.name, start.elapsed().as_secs_f64());
     Ok(())
+}
+
+/// Lets npm fill a folder with just what the lock file names; no install script runs.
+fn install_into(prefix: &Path, locked: &LockedPackage) -> Result {
+    write(&prefix.join("package.json"), locked.manifest)?;
+    write(&prefix.join("package-lock.json"), locked.lock)?;
+    npm(prefix, &["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"])
+        .map_err(|error| format!("{error}\nnpm could not install {}", locked.name))
 }
 
 /// Runs npm in a folder; the error is what it printed.
@@ -179,7 +185,7 @@ mod tests {
 
     #[test]
     fn every_package_is_pinned_to_its_bytes() {
-        for locked in SETS.into_iter().flat_map(AgentSet::packages) {
+        for locked in SETS.into_iter().flat_map(AgentSet::packages).chain(&locked_packages::ACP_CLIENTS) {
             let packages = locked.lock.matches("\"node_modules/").count();
             assert!(
                 packages > 0 && locked.lock.matches("\"integrity\": \"sha512-").count() == packages,

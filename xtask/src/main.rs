@@ -8,6 +8,7 @@ mod contract;
 mod fixtures;
 mod model;
 mod npm;
+mod python;
 mod record;
 mod step;
 mod test;

@@ -35,7 +35,10 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
     // The tests switch on the feature `schema`; what people run is built without it.
     step::run("build without schemas", cargo().args(["check", "-p", "roost-rpc", "--locked"]))?;
     step::run("doc tests", cargo().args(["test", "--workspace", "--doc", "--locked"]))?;
-    step::run_with("fixtures", "cargo xtask fixtures", || fixtures::install(&cache, AgentSet::Pinned).map(drop))?;
+    step::run_with("fixtures", "cargo xtask fixtures", || {
+        fixtures::install(&cache, AgentSet::Pinned)?;
+        fixtures::acp_clients::install(&cache)
+    })?;
     typescript::test_with_daemon(&cache)?;
     conformance::walk(root, &cache, "debug")?;
     // The tests last: a run closes with their count.

@@ -115,6 +115,8 @@ pub enum Error {
     NoDeviceWaits(String),
     #[error("an event cannot be read ({0}); run `roost check`")]
     Unreadable(String),
+    #[error("{file} was not changed: {why}; add what is printed above yourself")]
+    EditorSettings { file: String, why: String },
     #[error("the output could not be written: {0}")]
     Output(io::Error),
     #[error("Roost could not be started: {0}")]
@@ -175,6 +177,7 @@ impl Error {
             | Self::Unreadable(_)
             | Self::Client(_)
             | Self::Export { .. }
+            | Self::EditorSettings { .. }
             | Self::Input(_)
             | Self::Output(_)
             | Self::Start(_)

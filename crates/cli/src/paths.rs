@@ -70,9 +70,14 @@ impl StateDir {
     }
 }
 
+/// The folder of the configuration of programs: `$XDG_CONFIG_HOME`, else `~/.config`.
+pub(crate) fn config_home() -> Result<PathBuf, Error> {
+    Ok(xdg()?.config_dir())
+}
+
 /// The path of `roost.toml` unless `--config` names another one.
 pub fn config_file() -> Result<PathBuf, Error> {
-    Ok(xdg()?.config_dir().join("roost").join("roost.toml"))
+    Ok(config_home()?.join("roost").join("roost.toml"))
 }
 
 /// The directory that a command works in: absolute, with every link followed, so that it is found again.

@@ -6,6 +6,7 @@
 //! * [`host_tools`] are tools of the host's that do what a test tells them.
 //! * [`contract`] is what every adapter must pass; [`scripted_agent`] is an ACP agent to try it on.
 //! * [`model`] is a scripted model; [`agents`] are the real agents that run against it.
+//! * [`acp_schema`] checks what an ACP agent sends against the schemas of the TypeScript SDK.
 //! * [`network`] is one in which nothing but the machine itself can be reached.
 //! * [`facts`] are the facts that tests report most; [`events`] has one event of every type.
 //! * [`committed`] compares generated files with the committed ones.
@@ -14,6 +15,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a helper of tests fails as a test does")]
 
+pub mod acp_schema;
 pub mod agents;
 pub mod committed;
 pub mod contract;

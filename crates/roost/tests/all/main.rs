@@ -29,6 +29,7 @@ mod kit;
 mod login;
 mod lying;
 mod misleading_agent;
+mod notify;
 mod opencode;
 mod options;
 mod output;

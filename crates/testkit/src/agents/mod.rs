@@ -76,8 +76,25 @@ pub fn program(command: &str) -> PathBuf {
 
 /// The folder of all installed commands, for a `PATH`. It is found from `XDG_CACHE_HOME` and `HOME`, as by xtask.
 pub fn bin() -> PathBuf {
+    agent_set().folder(&cache()).join("bin")
+}
+
+/// The project's cache, which is xtask's too.
+fn cache() -> PathBuf {
     let cache = locked_packages::cache_dir(env::var_os("XDG_CACHE_HOME").map(PathBuf::from), env::home_dir());
-    agent_set().folder(&cache.expect("HOME or XDG_CACHE_HOME is set to an absolute path")).join("bin")
+    cache.expect("HOME or XDG_CACHE_HOME is set to an absolute path")
+}
+
+/// The folder of the installed ACP clients: `node_modules` with `acpx` and the TypeScript SDK, `python/bin/python` with
+/// the Python SDK.
+///
+/// # Panics
+///
+/// If they are not installed.
+pub fn acp_clients() -> PathBuf {
+    let folder = locked_packages::acp_clients_folder(&cache());
+    assert!(folder.join("python").is_dir(), "{} is missing: run `cargo xtask fixtures`", folder.display());
+    folder
 }
 
 /// The set of agents that the environment chooses.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail")]
 
+mod acp_schema;
 mod asking;
 mod egress;
 mod one_shot;
