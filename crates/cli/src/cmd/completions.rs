@@ -11,10 +11,10 @@ use crate::exit::Exit;
 use crate::screen;
 
 const EXAMPLES: &str = "\
-Examples, for the file that your shell reads when it starts:
-  source <(roost completions bash)     in ~/.bashrc
-  source <(roost completions zsh)      in ~/.zshrc, after compinit
-  roost completions fish | source      in ~/.config/fish/config.fish
+Examples:
+  source <(roost completions bash)     a line for ~/.bashrc
+  source <(roost completions zsh)      a line for ~/.zshrc, after compinit
+  roost completions fish | source      a line for ~/.config/fish/config.fish
 
 The script asks roost itself what to offer: commands and options, and from the daemon, if it is running, sessions,
 agents and devices. If you keep the script in a file, write it again after an upgrade.";

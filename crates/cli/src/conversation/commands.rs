@@ -4,17 +4,20 @@ use crate::editor::PromptCommand;
 
 /// Shown on `/help`.
 pub(super) const HELP: &str = "\
-  Enter               send the prompt
-  Alt-Enter, Ctrl-J   begin a new line; a paste of several lines is one prompt
-  Up, Down, Ctrl-R    earlier prompts of this folder, and a search in them
-  Tab                 complete @file or /command; @file shows the agent that file
-  Ctrl-C              clear the line; if it is empty, leave. While the agent works on your prompt, stop it
-  Ctrl-D              leave
-  o, Enter            show output that was cut
-  /mode MODE          how much it may do unasked: plan, ask, accept-edits, auto or yolo
-  /model NAME         use another model
-  /quit               leave; the session stays, `roost attach` comes back to it
-  Other commands that begin with / go to the agent. When it asks for approval, ? explains the choices.
+\x20 Enter              send the prompt
+  Alt-Enter, Ctrl-J  begin a new line; a paste of several lines is one prompt
+  Up, Down, Ctrl-R   earlier prompts of this folder, and a search in them
+  Tab                complete @file or /command; @file shows the file to the agent
+  Ctrl-C             clear the line, or leave if it is empty; while the agent
+                     works on your prompt, stop it
+  Ctrl-D             leave
+  o                  show output that was cut
+  /mode MODE         change how much it may do unasked:
+                     plan, ask, accept-edits, auto or yolo
+  /model NAME        use another model
+  /quit              leave; `roost attach` comes back to the session
+  Other commands that begin with / go to the agent. When it asks for approval,
+  ? explains the choices.
 ";
 
 /// A command of a conversation.
@@ -34,7 +37,7 @@ impl OwnCommand {
         let line = line.trim();
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         match (name, rest.trim()) {
-            ("/help" | "/?", "") => Some(Self::Help),
+            ("/help" | "?", "") => Some(Self::Help),
             ("/quit" | "/exit", "") => Some(Self::Quit),
             ("/mode", mode) => Some(Self::Mode(mode.into())),
             ("/model", model) => Some(Self::Model(model.into())),
@@ -62,6 +65,7 @@ mod tests {
     fn only_whole_commands_are_ours() {
         let table = [
             ("/help", Some(OwnCommand::Help)),
+            ("?", Some(OwnCommand::Help)),
             (" /quit ", Some(OwnCommand::Quit)),
             ("/exit", Some(OwnCommand::Quit)),
             ("/mode  accept-edits", Some(OwnCommand::Mode("accept-edits".into()))),

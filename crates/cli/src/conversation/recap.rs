@@ -57,8 +57,8 @@ fn words(style: Style, state: &SessionState, asked: Option<&str>, said: Option<&
         lines[first..].iter().for_each(|line| words.push_str(&format!("{}\n", visible(line))));
     }
     let now = match (state.waiting_for_input, state.is_running, &state.error) {
-        (true, ..) => "It waits for an answer. Ctrl-C leaves without one, and the agent goes on waiting.",
-        (false, true, _) => "It is working. Ctrl-C leaves, and the agent goes on.",
+        (true, ..) => "It waits for an answer; Ctrl-C leaves it waiting.",
+        (false, true, _) => "It is working; Ctrl-C leaves, and the agent goes on.",
         (false, false, Some(_)) => "Its last task failed. It waits for a prompt; /help shows the keys.",
         (false, false, None) => "It waits for a prompt; /help shows the keys.",
     };

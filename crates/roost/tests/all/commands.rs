@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
-use crate::kit::{RoostInstance, script};
+use crate::kit::{RoostInstance, script, session_id};
 
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 23] = [
     "run",
     "demo",
+    "attach",
     "log",
     "sessions",
     "approvals",
@@ -70,7 +71,27 @@ fn completions_are_made_for_every_shell() {
     let instance = RoostInstance::new();
     for shell in ["bash", "zsh", "fish"] {
         let script = instance.run(&["completions", shell]).ended(0).stdout;
-        assert!(script.contains("roost") && script.contains("sessions"), "{shell}");
+        assert!(script.contains("roost") && script.contains("ROOST_COMPLETE"), "{shell}");
+    }
+}
+
+#[test]
+fn a_shell_completes_commands_and_what_the_daemon_knows() {
+    let instance = RoostInstance::new();
+    let session = session_id(&instance.run(&["run", "--json", "hello"]).ended(0).events(1));
+    let table: [(&[&str], &str); 5] = [
+        (&["att"], "attach"),
+        (&["log", ""], &session),
+        (&["attach", "lat"], "latest"),
+        (&["run", "--runtime", ""], "demo"),
+        (&["run", "--permission-mode", "acc"], "accept-edits"),
+    ];
+    for (words, expected) in table {
+        let args = [&["--", "roost"], words].concat();
+        let offered = instance.command(&args).env("ROOST_COMPLETE", "fish").output().unwrap().stdout;
+        let offered = String::from_utf8(offered).unwrap();
+        let mut offers = offered.lines().map(|line| line.split('\t').next().unwrap());
+        assert!(offers.any(|offer| offer == expected), "{words:?}: {offered}");
     }
 }
 

@@ -40,10 +40,10 @@ fn leaving_stops_nothing_and_says_so() {
 #[test]
 fn a_session_that_works_is_shown_live() {
     let instance = RoostInstance::new();
-    let mut elsewhere = instance.start(&["run", "slow", "60"]);
-    elsewhere.lines_to("1 ");
+    let mut elsewhere = instance.start(&["run", "--json", "slow", "60"]);
+    elsewhere.lines_to("model.output.delta");
     let mut attached = instance.terminal(&["attach"]);
-    attached.shows("> slow 60\n").shows("It is working. Ctrl-C leaves").shows(" 3").types(CTRL_C);
+    attached.shows("> slow 60\n").shows("It is working; Ctrl-C leaves").shows("0 ").types(CTRL_C);
     attached.shows("left; the agent goes on");
     attached.ended(0);
     instance.run(&["stop", "--task"]).ended(0);
@@ -131,10 +131,10 @@ fn a_run_begins_with_one_line_about_the_session() {
 
 #[test]
 fn a_refused_image_or_file_leaves_no_session_behind() {
-    for args in [["run", "--image", "missing.png", "hello"], ["run", "--file", "missing.txt", "hello"]] {
+    for (option, why) in [("--image", "takes no images"), ("--file", "no file")] {
         let instance = RoostInstance::new();
-        let refused = instance.run(&args).ended(2).stderr;
-        assert!(refused.contains("missing."), "{refused}");
+        let refused = instance.run(&["run", option, "missing", "hello"]).ended(2).stderr;
+        assert!(refused.contains(why), "{refused}");
         let sessions = instance.run(&["sessions"]).ended(0).stdout;
         assert!(sessions.contains("No sessions yet"), "{sessions}");
         instance.assert_nothing_left();
