@@ -22,7 +22,8 @@ pub(crate) enum Error {
     Busy { pid: u32 },
     #[error(
         "other machines can reach {0}, and without encryption everybody on the network can read your sessions and steal \
-         the tokens of your devices; add --tls self-signed, or --allow-insecure if a tunnel or VPN encrypts"
+         the tokens of your devices; add --tls self-signed (server.tls in roost.toml), or --allow-insecure \
+         (server.allow_insecure) if a tunnel or VPN encrypts"
     )]
     Insecure(IpAddr),
     #[error(transparent)]

@@ -23,10 +23,7 @@ pub(crate) struct Args {}
 pub(crate) async fn run(context: &Context) -> Result<Exit, Error> {
     // Deleted when it is dropped, after the agent that works in it has ended.
     let folder = tempfile::Builder::new().prefix("roost-demo-").tempdir().map_err(Error::DemoFolder)?;
-    let words = format_args!(
-        "The demo agent works in {}, which is deleted at the end. Leave with /quit.",
-        folder.path().display()
-    );
+    let words = format_args!("The demo works in {} (deleted at the end); /quit leaves.", folder.path().display());
     print_stderr(Style::for_stderr().dim(words));
     run::run(run::Args::demo(folder.path().to_owned()), context).await
 }

@@ -52,7 +52,7 @@ fn a_file_is_printed_as_it_is_but_never_steers_a_terminal() {
     terminal.shows("# ␛[31mNotes");
     terminal.ended(0);
     let mut terminal = instance.terminal(&["files", "cat", "dot.bin"]);
-    terminal.shows("no text; write it into a file");
+    terminal.shows("not text; save it instead");
     terminal.ended(2);
     instance.assert_nothing_left();
 }

@@ -25,7 +25,7 @@ fn nothing_is_continued_from_another_directory() {
     let instance = RoostInstance::new();
     hello(&instance);
     let done = instance.run(&["run", "--cwd", "/", "--continue", "resume"]).ended(2);
-    assert!(done.stderr.contains("no session of /"), "{done:#?}");
+    assert!(done.stderr.contains("no session in /"), "{done:#?}");
 }
 
 #[test]

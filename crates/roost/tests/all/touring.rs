@@ -11,8 +11,8 @@ fn the_tour_works_in_a_folder_that_is_gone_afterwards() {
     let mut demo = instance.terminal(&["demo"]);
     demo.shows("Welcome to Roost!").shows("[n]o: ").types("y\n").shows("Thank you!").shows("\n> ").types("/quit\n");
     let shown = demo.ended(0);
-    let (_, words) = shown.split_once("The demo agent works in ").unwrap();
-    let (folder, _) = words.split_once(',').unwrap();
+    let (_, words) = shown.split_once("The demo works in ").unwrap();
+    let (folder, _) = words.split_once(' ').unwrap();
     assert!(folder.contains("roost-demo-") && !Path::new(folder).exists(), "{folder}");
     assert_eq!(fs::read_dir(instance.work()).unwrap().count(), 0, "the current folder is as it was");
     instance.assert_nothing_left();

@@ -3,8 +3,8 @@
 //! Wrong tries lock the address that tried, so that an attacker elsewhere does not lock the owner out. Many addresses
 //! together are bounded too: after [`TRIES`] wrong tries in all, the code is withdrawn until `roost pair` shows another
 //! one. Somebody who guesses therefore has `TRIES` of a million per code that the owner shows, whatever the number of
-//! addresses: 50 / 10⁶ = 1 in 20,000. A code that nobody shows does not exist and cannot be guessed. The QR code and the
-//! pairing token are neither locked nor withdrawn: they have 256 random bits.
+//! addresses: 50 / 10⁶ = 1 in 20,000. A code that nobody shows does not exist and cannot be guessed. The
+//! app's QR code and the pairing token are neither locked nor withdrawn: they have 256 random bits.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

@@ -245,6 +245,7 @@ async fn what_shows_a_token_or_approves_needs_this_machine_and_its_secret_and_no
     ];
     let doors = [
         ("/api/pair/info?include_token=1", None),
+        ("/api/pair/info?include_token=1&new_code=1", None),
         ("/api/pair/qr", None),
         ("/api/pair/refresh", Some(json!({}))),
         ("/api/auth/pairing/pending", None),
