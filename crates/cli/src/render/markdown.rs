@@ -43,8 +43,7 @@ impl MarkdownStream {
     /// Adds a piece; returns what can be written now. It never ends with a line end.
     pub(super) fn push(&mut self, piece: &str) -> String {
         self.source.push_str(piece);
-        let is_long = self.source.len() > MAX_BLOCK;
-        if !piece.contains(char::is_whitespace) && !is_long {
+        if !piece.contains(char::is_whitespace) && self.source.len() <= MAX_BLOCK {
             return String::new();
         }
         // Places are counted from the end, because writing may forget the beginning.
@@ -60,7 +59,7 @@ impl MarkdownStream {
         text.push_str(&self.write(open.stable_end));
         match open.code_start.filter(|_| self.source.len() == length) {
             Some(start) if self.shown > start + MAX_CODE => self.forget_code(start),
-            None if is_long => {
+            None if length > MAX_BLOCK => {
                 text.push_str(&self.write(self.source.len()));
                 self.forget(self.source.len());
             }

@@ -70,11 +70,19 @@ fn a_text_looks_the_same_in_whatever_pieces_it_comes() {
     ];
     for document in documents {
         for format in [PLAIN, COLOURED, Format { prefix: "┊ ", ..PLAIN }, Format { width: 200, ..PLAIN }] {
-            for size in [1, 2, 3, 7, 50] {
+            for size in [1, 2, 3, 7, 50, 100_000] {
                 assert_eq!(streamed(format, document, size), whole(format, document), "in pieces of {size}");
             }
         }
     }
+}
+
+#[test]
+fn a_long_text_in_one_piece_is_not_cut_where_its_blocks_are_short() {
+    let document = format!("{}and the last one", "A paragraph.\n\n".repeat(2000));
+    let mut stream = MarkdownStream::new(PLAIN);
+    let shown = stream.push(&document) + &stream.push(" goes on\n") + &stream.finish();
+    assert!(shown.ends_with("A paragraph.\n\nand the last one goes on"), "{}", &shown[shown.len() - 60..]);
 }
 
 #[test]
