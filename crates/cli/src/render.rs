@@ -208,13 +208,13 @@ impl Renderer {
                     event.trace.session_id,
                     made.runtime.id(),
                     made.mode,
-                    visible(&made.cwd)
+                    made.cwd
                 );
-                format!("{}\n", style.dim(text))
+                format!("{}\n", style.dim(self.show.text.prose(&text)))
             }
             EventBody::TaskStarted(started) if self.show.prompts => {
                 let prompt = started.messages.iter().map(|message| message.text()).collect::<Vec<_>>().join("\n");
-                format!("{}\n", message::prompt(style, &prompt))
+                format!("{}\n", message::prompt(style, self.show.text, &prompt))
             }
             EventBody::PlanUpdated(plan) => self.plan.update(style, plan),
             EventBody::QuestionAsked(_) | EventBody::QuestionResolved(_) if !self.show.asks => String::new(),

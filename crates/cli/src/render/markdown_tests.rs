@@ -140,6 +140,13 @@ fn a_block_without_end_is_shown_while_it_comes_and_not_kept() {
 }
 
 #[test]
+fn characters_that_could_be_marks_do_not_hold_a_text_back_for_long() {
+    let mut stream = MarkdownStream::new(PLAIN);
+    let shown: usize = (0..500).map(|_| stream.push("a*b (_c) ").len()).sum();
+    assert!(shown > 500 * 9 - 2 * MAX_HELD, "{shown}");
+}
+
+#[test]
 fn a_table_that_cannot_fit_is_shown_row_by_row() {
     let source = "| Name | Path |\n|---|---|\n| one | /a/very/long/path/without/any/spaces/in/it |\n| two | / |\n";
     let expected = "Name: one\nPath: /a/very/long/path/without/any/spaces/in/it\n\nName: two\nPath: /";

@@ -28,11 +28,11 @@ pub(crate) enum TextForm {
 }
 
 impl TextForm {
-    /// A remark behind a sign: at a terminal it wraps at words, and its further lines stand under the first.
+    /// A remark behind a sign, whose further lines stand under the first; at a terminal it wraps at words.
     pub(super) fn prose(self, text: &str) -> String {
         let text = visible(text);
         match self {
-            Self::Source => text.into_owned(),
+            Self::Source => text.replace('\n', &format!("\n{REMARK_INDENT}")),
             Self::Terminal { margin } => {
                 let width = width(margin + REMARK_INDENT.len());
                 let lines: Vec<_> = text.split('\n').flat_map(|line| wrapped(line, width)).collect();

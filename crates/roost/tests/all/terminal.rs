@@ -37,24 +37,21 @@ impl RoostInstance {
     pub(crate) fn terminal_of_kind(&self, kind: &str, args: &[&str]) -> Terminal {
         let mut command = self.command(args);
         command.env("NO_COLOR", "1").env("TERM", kind);
-        Terminal::open(None, command)
+        Terminal::open(80, command)
     }
 
     /// Starts a command at a terminal with colours that is so many columns wide.
     pub(crate) fn terminal_with_colours(&self, columns: u16, args: &[&str]) -> Terminal {
         let mut command = self.command(args);
         command.env("TERM", "xterm");
-        Terminal::open(Some(columns), command)
+        Terminal::open(columns, command)
     }
 }
 
 impl Terminal {
-    /// Without a width the terminal does not tell how wide it is.
-    fn open(columns: Option<u16>, command: std::process::Command) -> Self {
+    fn open(columns: u16, command: std::process::Command) -> Self {
         let (pty, pts) = open().unwrap();
-        if let Some(columns) = columns {
-            pty.resize(Size::new(24, columns)).unwrap();
-        }
+        pty.resize(Size::new(24, columns)).unwrap();
         // The terminal is stdin, stdout and stderr, whatever was set before.
         let child = Command::from(command).spawn(pts).unwrap();
         let pty = std::sync::Arc::new(pty);
