@@ -100,6 +100,7 @@ impl Printer {
         let lines = lines.clone();
         self.write(move |page| {
             lines[range].iter().try_for_each(|line| page.line(line))?;
+            page.settle().map_err(Error::Output)?;
             Ok(matches!(&page.form, OutputForm::People(renderer) if renderer.is_folded()))
         })
         .await
@@ -196,6 +197,15 @@ impl Printer {
 }
 
 impl Page {
+    /// Writes what can be shown of a text that has not ended.
+    fn settle(&mut self) -> io::Result<()> {
+        match (&mut self.form, &mut self.gutter) {
+            (OutputForm::People(renderer), Some(gutter)) => renderer.settle(&mut gutter.of(&mut self.out.stdout)),
+            (OutputForm::People(renderer), None) => renderer.settle(&mut self.out),
+            (OutputForm::Json | OutputForm::Nothing, _) => Ok(()),
+        }
+    }
+
     fn line(&mut self, line: &EventLine) -> Result<(), Error> {
         let written = match &mut self.form {
             OutputForm::Json => self.out.stdout.json_line(line.json()),
@@ -203,7 +213,10 @@ impl Page {
                 let event = line.event()?;
                 match &mut self.gutter {
                     Some(gutter) => {
-                        gutter.begin(event.seq, event.time);
+                        if !renderer.continues(event) {
+                            renderer.settle(&mut gutter.of(&mut self.out.stdout)).map_err(Error::Output)?;
+                            gutter.begin(event.seq, event.time);
+                        }
                         renderer.event(&mut gutter.of(&mut self.out.stdout), event)
                     }
                     None => renderer.event(&mut self.out, event),

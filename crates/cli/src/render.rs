@@ -23,6 +23,7 @@ use roost_model::payload::{
 use roost_model::time::Timestamp;
 use roost_rpc::conversation::Message;
 
+use crate::ask::answerer_name;
 use crate::screen::{one_line, visible};
 use crate::style::Style;
 use plan::Plan;
@@ -133,6 +134,18 @@ impl Renderer {
         self.say(out, &lines)
     }
 
+    /// True if an event is a further piece of the text that was written last.
+    pub(crate) fn continues(&self, event: &NormalizedEvent) -> bool {
+        let EventBody::ModelOutputDelta(delta) = &event.body else { return false };
+        let kind = if delta.kind == Delta::ReasoningDelta { TextKind::Thought } else { TextKind::Answer };
+        self.text.as_ref().is_some_and(|text| text.is(kind, &delta.block_id))
+    }
+
+    /// Writes what can be shown of the text so far. Must be called after the last event of a batch.
+    pub(crate) fn settle(&mut self, out: &mut impl ConversationSink) -> io::Result<()> {
+        self.text.as_mut().map_or(Ok(()), |text| text.settle(out))
+    }
+
     /// Writes one event; some print nothing.
     pub(crate) fn event(&mut self, out: &mut impl ConversationSink, event: &NormalizedEvent) -> io::Result<()> {
         self.activity.note(event);
@@ -195,13 +208,13 @@ impl Renderer {
                     event.trace.session_id,
                     made.runtime.id(),
                     made.mode,
-                    visible(&made.cwd)
+                    made.cwd
                 );
-                format!("{}\n", style.dim(text))
+                format!("{}\n", style.dim(self.show.text.prose(&text)))
             }
             EventBody::TaskStarted(started) if self.show.prompts => {
                 let prompt = started.messages.iter().map(|message| message.text()).collect::<Vec<_>>().join("\n");
-                format!("{}\n", message::prompt(style, &prompt))
+                format!("{}\n", message::prompt(style, self.show.text, &prompt))
             }
             EventBody::PlanUpdated(plan) => self.plan.update(style, plan),
             EventBody::QuestionAsked(_) | EventBody::QuestionResolved(_) if !self.show.asks => String::new(),
@@ -214,8 +227,10 @@ impl Renderer {
                     QuestionOutcome::Declined => "declined",
                     QuestionOutcome::Cancelled => "cancelled",
                 };
+                let by = resolved.answered_by.as_ref().map(|by| format!(" by {}", answerer_name(Some(by))));
                 let reason = resolved.reason.as_deref().map(|reason| format!(" ({})", visible(reason)));
-                format!("  {}\n", style.dim(format!("{outcome}{}", reason.unwrap_or_default())))
+                let text = format!("{outcome}{}{}", by.unwrap_or_default(), reason.unwrap_or_default());
+                format!("  {}\n", style.dim(text))
             }
             // Newer versions of an agent send such messages in every turn: they are counted, and the log has them.
             EventBody::RuntimeNotice(notice) if event.is_unknown_message() && !self.show.all => {

@@ -22,6 +22,8 @@ pub(crate) enum Overflow {
     Cut,
     /// It goes on in further lines.
     Wrap,
+    /// The last column, which is a remark, stands under its row; of the others the end is left out.
+    LastBelow,
 }
 
 /// Writes the rows under their heads. Each column is as wide as its widest cell, unless the terminal is narrower than all
@@ -53,6 +55,18 @@ fn fitted(
     let widest = |column: usize| rows.iter().map(|row| row[column].width()).chain([heads[column].len()]).max();
     let mut widths: Vec<_> = (0..heads.len()).map(|column| widest(column).unwrap_or(0)).collect();
     let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(BETWEEN * (heads.len() - 1)));
+    if let (Overflow::LastBelow, Some(columns), [heads @ .., _]) = (overflow, columns, heads)
+        && widths.iter().sum::<usize>() > room
+    {
+        let cells: Vec<_> = rows.iter().map(|row| &row[..heads.len()]).collect();
+        let (head, mut lines) = fitted(Some(columns), Overflow::Cut, kept, heads, &cells);
+        for (row, lines) in rows.iter().zip(&mut lines) {
+            let remark = row.last().filter(|remark| !remark.is_empty());
+            let remark = remark.into_iter().flat_map(|remark| wrapped(remark, columns.saturating_sub(BETWEEN)));
+            lines.extend(indented(remark));
+        }
+        return (head, lines);
+    }
     while widths.iter().sum::<usize>() > room {
         let shrinkable = (kept..heads.len()).filter(|column| widths[*column] > NARROWEST.max(heads[*column].len()));
         match (shrinkable.max_by_key(|column| widths[*column]), heads) {
@@ -77,8 +91,11 @@ fn fitted(
 
 /// The cell of the first column, and the lines of the others below it.
 fn under(first: &str, others: Vec<String>) -> Vec<String> {
-    let indented = others.iter().map(|line| format!("{}{line}", " ".repeat(BETWEEN)));
-    [first.to_owned()].into_iter().chain(indented).collect()
+    [first.to_owned()].into_iter().chain(indented(others)).collect()
+}
+
+fn indented(lines: impl IntoIterator<Item = String>) -> impl Iterator<Item = String> {
+    lines.into_iter().map(|line| format!("{}{line}", " ".repeat(BETWEEN)))
 }
 
 fn line<'a>(cells: impl Iterator<Item = &'a str>, widths: &[usize]) -> String {
@@ -95,7 +112,7 @@ fn fit(cell: &str, width: usize, overflow: Overflow) -> Vec<String> {
     match overflow {
         _ if cell.width() <= width => vec![cell.to_owned()],
         _ if is_path => vec![shortened(cell, width)],
-        Overflow::Cut => vec![format!("{}…", beginning(cell, width - 1))],
+        Overflow::Cut | Overflow::LastBelow => vec![format!("{}…", beginning(cell, width - 1))],
         Overflow::Wrap => wrapped(cell, width),
     }
 }
@@ -149,6 +166,18 @@ ID          FOLDER    TITLE
                       長い題名
                       です";
         assert_eq!(shown(Some(30), Overflow::Wrap), expected);
+    }
+
+    #[test]
+    fn a_remark_stands_under_its_row_where_it_does_not_fit() {
+        let expected = "\
+ID          FOLDER
+0123456789  /home/…ng/way/to/web
+  Mend the test
+1           /
+  日本語の長い題名です";
+        assert_eq!(shown(Some(32), Overflow::LastBelow), expected);
+        assert_eq!(shown(Some(100), Overflow::LastBelow), shown(None, Overflow::Cut));
     }
 
     #[test]

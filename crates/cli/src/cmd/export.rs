@@ -26,13 +26,13 @@ const BUNDLE_VERSION: u32 = 1;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost export 0199a1b2                          a bundle in this directory
-  roost export 0199a1b2 --output /tmp/it.tar.gz
+  roost export 0199a1b2                          write a bundle to the current directory
+  roost export 0199a1b2 --output /tmp/it.tar.gz  write it to this file
 
 Whatever looks like a secret is taken out. README.txt in the bundle explains its files. A file that exists is not
 replaced, and the bundle unpacks into a folder of its own, roost-SESSION.";
 
-/// Put everything about a session into one file for somebody who helps
+/// Pack a session into one file to send to someone who helps you
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -105,7 +105,9 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let left_out = if skipped > 0 { format!(" ({skipped} left out)") } else { String::new() };
     let path = path.display().to_string();
     let words = format!("{}: {events} events, {included} artifacts{left_out}", one_line(&path));
-    screen::print(&format!("{words}\nLook at it before you pass it on: a secret can look like any other word."))?;
+    screen::print(&format!(
+        "{words}\nRead it before you share it: a secret that looks like an ordinary word cannot be recognized."
+    ))?;
     Ok(Exit::Completed)
 }
 

@@ -24,11 +24,11 @@ use crate::style::Style;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost log 0199a1b2                the session whose id begins like this
-  roost log 0199a1b2 --follow       and what happens next
-  roost log 0199a1b2 --full         with all output, of which else only the first lines are shown
-  roost log 0199a1b2 --json         every event as one line of JSON
-  roost log 0199a1b2 --after 100    only what came after event 100";
+  roost log 0199a1b2                show the session whose id starts with 0199a1b2
+  roost log 0199a1b2 --follow       keep showing what happens next
+  roost log 0199a1b2 --full         show all output, not only the first lines of it
+  roost log 0199a1b2 --json         print each event as one line of JSON
+  roost log 0199a1b2 --after 100    show only what came after event #100";
 
 /// Show what happened in a session
 #[derive(clap::Args)]
@@ -37,19 +37,19 @@ pub(crate) struct Args {
     /// Its id, the beginning of it, the agent's own id, or latest
     #[arg(default_value = find::LATEST, add = ArgValueCandidates::new(complete::sessions))]
     session: String,
-    /// Leave out the events up to this one
+    /// Show only what came after the event with this number
     #[arg(long, value_name = "SEQ", default_value_t = 0)]
     after: Seq,
-    /// The directory of a session that was begun with the agent itself [default: here]
+    /// For a session that you started with the agent itself: its directory [default: the current one]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Go on with what happens next, until Ctrl-C
+    /// Keep showing what happens next, until Ctrl-C
     #[arg(short, long)]
     follow: bool,
-    /// Show calls and their output whole, and what the agent said that Roost does not know
+    /// Show tool calls and their output in full, and messages of the agent that Roost does not know
     #[arg(long)]
     full: bool,
-    /// Print every event as one line of JSON
+    /// Print each event as one line of JSON
     #[arg(long, conflicts_with = "full")]
     json: bool,
 }

@@ -103,5 +103,5 @@ fn print(out: &mut Screen<impl Write>, lines: &[RuntimeLine], json: bool) -> io:
         [id, entry.display_name.clone(), status.into(), installed, logged_in, resume.into(), remark]
     });
     let heads = ["ID", "NAME", "STATUS", "INSTALLED", "LOGGED IN", "RESUME", "REMARK"];
-    table::write(out, Style::for_stdout(), Overflow::Wrap, heads, &rows.collect::<Vec<_>>())
+    table::write(out, Style::for_stdout(), Overflow::LastBelow, heads, &rows.collect::<Vec<_>>())
 }

@@ -23,19 +23,21 @@ use crate::workspace;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost workspaces                      the folders that agents may work in
-  roost workspaces add ~/src/web        one more
-  roost workspaces remove web           one less; its folder and sessions stay
-  roost workspaces discover             repositories of your home that could become one
-  roost workspaces discover ~/clients   the same of another folder";
+  roost workspaces                      list the workspaces
+  roost workspaces add ~/src/web        add a folder
+  roost workspaces remove web           remove a workspace; its folder and sessions stay
+  roost workspaces discover             find git repositories in your home that you could add
+  roost workspaces discover ~/clients   the same in another folder
 
-/// List the folders that agents may work in, add and remove them, find more
+A workspace is a folder whose files, changes and sessions Roost shows, here and to paired devices.";
+
+/// List, add, remove and find workspaces: the folders that Roost shows to you and your devices
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<WorkspacesAction>,
-    /// Print JSON: one line for each workspace, or one for what was done
+    /// Print one line of JSON for each workspace, or for the result
     #[arg(long, global = true)]
     json: bool,
 }
@@ -46,23 +48,23 @@ enum WorkspacesAction {
     Add {
         #[arg(help = "The folder")]
         path: PathBuf,
-        /// What to call it [default: as the folder is called]
+        /// The name of the workspace [default: the name of the folder]
         #[arg(long)]
         name: Option<String>,
-        /// Make the folder if it is not there
+        /// Create the folder if it does not exist
         #[arg(long)]
         create: bool,
     },
-    /// Forget a workspace; its folder and its sessions stay
+    /// Remove a workspace; its folder and its sessions stay
     Remove {
         /// Its name, id or folder
         workspace: String,
     },
-    /// Find repositories that could become workspaces
+    /// Find git repositories that could become workspaces
     Discover {
         /// Where to look [default: the usual folders of your home, or server.discover_in]
         paths: Vec<PathBuf>,
-        /// Look again, whatever is known
+        /// Search again instead of showing the last result
         #[arg(long)]
         fresh: bool,
     },

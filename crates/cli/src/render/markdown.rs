@@ -43,8 +43,7 @@ impl MarkdownStream {
     /// Adds a piece; returns what can be written now. It never ends with a line end.
     pub(super) fn push(&mut self, piece: &str) -> String {
         self.source.push_str(piece);
-        let is_long = self.source.len() > MAX_BLOCK;
-        if !piece.contains(char::is_whitespace) && !is_long {
+        if !piece.contains(char::is_whitespace) && self.source.len() <= MAX_BLOCK {
             return String::new();
         }
         // Places are counted from the end, because writing may forget the beginning.
@@ -55,12 +54,12 @@ impl MarkdownStream {
             text.push_str(&self.write(self.source.len() - last_length));
             self.forget((self.source.len() - last_length).max(self.shown));
         }
-        let open = OpenBlock::read(&self.source[..self.source.len() - undecided]);
         let length = self.source.len();
+        let open = OpenBlock::read(&self.source[..length - undecided], length);
         text.push_str(&self.write(open.stable_end));
         match open.code_start.filter(|_| self.source.len() == length) {
             Some(start) if self.shown > start + MAX_CODE => self.forget_code(start),
-            None if is_long => {
+            None if length > MAX_BLOCK => {
                 text.push_str(&self.write(self.source.len()));
                 self.forget(self.source.len());
             }
@@ -165,7 +164,8 @@ struct OpenBlock {
 }
 
 impl OpenBlock {
-    fn read(source: &str) -> Self {
+    /// Reads the last block of a text; `length` is that of all of the text, of which this may be the beginning.
+    fn read(source: &str, length: usize) -> Self {
         let (mut code, mut table, mut depth) = (None, None, 0_usize);
         // Of the last paragraph, heading or item.
         let mut texts: Vec<Range<usize>> = Vec::new();
@@ -203,12 +203,12 @@ impl OpenBlock {
             Some(start) => line_start(source, start),
             // It may be the head of a table.
             None if source[last_line..].contains('|') => last_line,
-            None => match texts.into_iter().find_map(|text| open_mark(source, text)) {
+            None => match texts.into_iter().find_map(|text| open_mark(source, text, length)) {
                 // Not in the middle of a word, which may need a new line when it is whole. The word may have begun in
                 // emphasis or code, which is open without its end.
                 Some(mark) => match source[..mark].trim_end_matches(|at: char| !at.is_whitespace()) {
                     before if before.len() == mark => mark,
-                    before => Self::read(before).stable_end,
+                    before => Self::read(before, length).stable_end,
                 },
                 None => source.len(),
             },
@@ -228,14 +228,14 @@ fn is_open(block: &str, is_fenced: bool) -> bool {
 }
 
 /// The first character of a text that may begin emphasis, code or a link which is closed later.
-fn open_mark(source: &str, text: Range<usize>) -> Option<usize> {
+fn open_mark(source: &str, text: Range<usize>, length: usize) -> Option<usize> {
     let begins = |(at, mark): &(usize, char)| {
         let at = text.start + at;
         let before = source[..at].chars().next_back();
         let after = source[at + mark.len_utf8()..].chars().next();
         let is_before_word = after.is_some_and(|after| !after.is_whitespace());
         before != Some('\\')
-            && source.len() - at <= MAX_HELD
+            && length - at <= MAX_HELD
             && match mark {
                 '`' => true,
                 '*' => is_before_word,

@@ -70,11 +70,19 @@ fn a_text_looks_the_same_in_whatever_pieces_it_comes() {
     ];
     for document in documents {
         for format in [PLAIN, COLOURED, Format { prefix: "┊ ", ..PLAIN }, Format { width: 200, ..PLAIN }] {
-            for size in [1, 2, 3, 7, 50] {
+            for size in [1, 2, 3, 7, 50, 100_000] {
                 assert_eq!(streamed(format, document, size), whole(format, document), "in pieces of {size}");
             }
         }
     }
+}
+
+#[test]
+fn a_long_text_in_one_piece_is_not_cut_where_its_blocks_are_short() {
+    let document = format!("{}and the last one", "A paragraph.\n\n".repeat(2000));
+    let mut stream = MarkdownStream::new(PLAIN);
+    let shown = stream.push(&document) + &stream.push(" goes on\n") + &stream.finish();
+    assert!(shown.ends_with("A paragraph.\n\nand the last one goes on"), "{}", &shown[shown.len() - 60..]);
 }
 
 #[test]
@@ -129,6 +137,13 @@ fn a_block_without_end_is_shown_while_it_comes_and_not_kept() {
     let mut stream = MarkdownStream::new(PLAIN);
     (0..100).for_each(|_| drop(stream.push(&"x".repeat(1000))));
     assert!(stream.source.len() <= MAX_BLOCK + 1000);
+}
+
+#[test]
+fn characters_that_could_be_marks_do_not_hold_a_text_back_for_long() {
+    let mut stream = MarkdownStream::new(PLAIN);
+    let shown: usize = (0..500).map(|_| stream.push("a*b (_c) ").len()).sum();
+    assert!(shown > 500 * 9 - 2 * MAX_HELD, "{shown}");
 }
 
 #[test]

@@ -15,6 +15,9 @@ const THOUGHT: &str = "┊ ";
 /// Stands before the further lines of a remark.
 const REMARK_INDENT: &str = "  ";
 
+/// Bytes of Markdown that are laid out at once.
+const MAX_PENDING: usize = 64 << 10;
+
 /// The form of an agent's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextForm {
@@ -25,11 +28,11 @@ pub(crate) enum TextForm {
 }
 
 impl TextForm {
-    /// A remark behind a sign: at a terminal it wraps at words, and its further lines stand under the first.
+    /// A remark behind a sign, whose further lines stand under the first; at a terminal it wraps at words.
     pub(super) fn prose(self, text: &str) -> String {
         let text = visible(text);
         match self {
-            Self::Source => text.into_owned(),
+            Self::Source => text.replace('\n', &format!("\n{REMARK_INDENT}")),
             Self::Terminal { margin } => {
                 let width = width(margin + REMARK_INDENT.len());
                 let lines: Vec<_> = text.split('\n').flat_map(|line| wrapped(line, width)).collect();
@@ -57,6 +60,8 @@ pub(super) struct OpenText {
     style: Style,
     /// `None` where the text is shown as it is.
     markdown: Option<MarkdownStream>,
+    /// Markdown that is not laid out yet: pieces that come at once are laid out at once.
+    pending: String,
     /// The last character so far: the next piece may hold the other half of an emoji.
     last: Option<char>,
     is_line_open: bool,
@@ -73,7 +78,16 @@ impl OpenText {
                 Some(MarkdownStream::new(Format { style, width: width(margin), prefix }))
             }
         };
-        Self { kind, block, style, markdown, last: None, is_line_open: false, is_interrupted: false }
+        Self {
+            kind,
+            block,
+            style,
+            markdown,
+            pending: String::new(),
+            last: None,
+            is_line_open: false,
+            is_interrupted: false,
+        }
     }
 
     /// True if a piece of this block belongs to this text.
@@ -86,22 +100,37 @@ impl OpenText {
         self.is_line_open
     }
 
-    /// Writes what can be shown with this piece.
+    /// Adds a piece. Markdown is written by the next [`OpenText::settle`].
     pub(super) fn push(&mut self, out: &mut impl ConversationSink, piece: &str) -> io::Result<()> {
         let before = self.last;
         self.last = piece.chars().next_back().or(before);
         let piece = visible_after(piece, before);
-        let text = match (&mut self.markdown, self.kind) {
-            (Some(markdown), _) => markdown.push(&piece),
-            (None, TextKind::Answer) => piece.into_owned(),
-            (None, TextKind::Thought) => self.thought(&piece),
-        };
-        self.write(out, &text)
+        match (&self.markdown, self.kind) {
+            (Some(_), _) => {
+                self.pending.push_str(&piece);
+                if self.pending.len() > MAX_PENDING { self.settle(out) } else { Ok(()) }
+            }
+            (None, TextKind::Answer) => self.write(out, &piece),
+            (None, TextKind::Thought) => self.write(out, &self.thought(&piece)),
+        }
+    }
+
+    /// Writes what can be shown of the pieces so far.
+    pub(super) fn settle(&mut self, out: &mut impl ConversationSink) -> io::Result<()> {
+        let pieces = std::mem::take(&mut self.pending);
+        match &mut self.markdown {
+            Some(markdown) if !pieces.is_empty() => {
+                let text = markdown.push(&pieces);
+                self.write(out, &text)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Ends the line, because something else is to be written; the text goes on after it. An answer with a stream of its
     /// own is not touched.
     pub(super) fn interrupt(&mut self, out: &mut impl ConversationSink) -> io::Result<()> {
+        self.settle(out)?;
         let is_alone = self.kind == TextKind::Answer && out.is_apart();
         match self.is_line_open && !is_alone {
             true => {
@@ -114,6 +143,7 @@ impl OpenText {
 
     /// Writes what was held back, and ends the line.
     pub(super) fn finish(mut self, out: &mut impl ConversationSink) -> io::Result<()> {
+        self.settle(out)?;
         let rest = self.markdown.as_mut().map(MarkdownStream::finish).unwrap_or_default();
         self.write(out, &rest)?;
         match self.is_line_open {

@@ -19,9 +19,6 @@ pub(crate) const CTRL_D: &str = "\x04";
 const WHERE_IS_THE_CURSOR: &str = "\x1b[6n";
 const CURSOR: &str = "\x1b[1;1R";
 
-/// Columns of a terminal whose width does not matter: so many that no sentence is wrapped.
-const WIDE: u16 = 400;
-
 /// A command at a terminal.
 pub(crate) struct Terminal {
     pty: std::sync::Arc<Pty>,
@@ -43,7 +40,7 @@ impl RoostInstance {
     pub(crate) fn terminal_of_kind(&self, kind: &str, args: &[&str]) -> Terminal {
         let mut command = self.command(args);
         command.env("NO_COLOR", "1").env("TERM", kind);
-        Terminal::open(WIDE, command)
+        Terminal::open(80, command)
     }
 
     /// Starts a command at a terminal with colours that is so many columns wide.
