@@ -25,6 +25,8 @@ use crate::typed::clean;
 const CHUNK: usize = 4096;
 /// Polls without waiting.
 const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+/// How soon the next line of a paste comes, 20 ms: nobody types a line so fast.
+const NEXT_PASTED_LINE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// Input from the terminal, read by a thread on demand.
 pub(crate) struct Keyboard {
@@ -60,7 +62,7 @@ pub(crate) fn restore_terminal() {
 /// A line from the terminal, or its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KeyboardInput {
-    /// The text, without its line end and without escape sequences. Only a prompt can have several lines.
+    /// The text, without its line end and without escape sequences. Prompts and words can have several lines.
     Line(String),
     /// Ctrl-D, or the terminal is gone.
     End,
@@ -69,12 +71,14 @@ pub(crate) enum KeyboardInput {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
     Line,
+    Words,
     Prompt,
 }
 
 /// What the thread is to read.
 enum Want {
     Line,
+    Words,
     /// A prompt that begins with this text.
     Prompt(String),
 }
@@ -109,6 +113,7 @@ impl Keyboard {
                 }
                 let read = match (want, &editor) {
                     (Want::Prompt(draft), Some(editor)) => terminal.prompt(editor, draft),
+                    (Want::Words, _) => terminal.words(),
                     (Want::Line, _) | (Want::Prompt(_), None) => terminal.line(),
                 };
                 if read.is_none_or(|read| send.blocking_send(read).is_err()) {
@@ -149,6 +154,12 @@ impl Keyboard {
         self.read(Reading::Line).await
     }
 
+    /// Waits for words that answer something; a paste of several lines is one answer, and not the next prompts. Cancel
+    /// safe, like [`Keyboard::line`].
+    pub(crate) async fn words(&mut self) -> KeyboardInput {
+        self.read(Reading::Words).await
+    }
+
     /// Waits for a prompt, with editing keys, history and completion if there is an editor. Cancel safe; whoever prints
     /// something before the next call must call [`Keyboard::suspend`] first.
     pub(crate) async fn prompt(&mut self) -> KeyboardInput {
@@ -168,6 +179,7 @@ impl Keyboard {
             if self.reading.is_none() {
                 let want = match reading {
                     Reading::Line => Want::Line,
+                    Reading::Words => Want::Words,
                     Reading::Prompt => Want::Prompt(self.draft.clone()),
                 };
                 // There is room: the one before was taken.
@@ -277,6 +289,22 @@ impl Terminal {
                 Ok(_) | Err(_) => return read(KeyboardInput::Line(text(&line))),
             }
         }
+    }
+
+    /// A line, and those that were pasted with it.
+    fn words(&self) -> Option<(Instant, Read)> {
+        let (when, mut read) = self.line()?;
+        if let Read::Input(KeyboardInput::Line(words)) = &mut read {
+            while matches!(poll(&mut [PollFd::new(&self.stdin, PollFlags::IN)], Some(&NEXT_PASTED_LINE)), Ok(1..)) {
+                let mut chunk = [0; CHUNK];
+                match rustix::io::read(&self.stdin, &mut chunk) {
+                    Ok(count @ 1..) => words.push_str(&format!("\n{}", text(&chunk[..count]))),
+                    // A terminal that is gone says so when it is read next.
+                    Ok(_) | Err(_) => break,
+                }
+            }
+        }
+        Some((when, read))
     }
 
     /// A prompt that is edited; a line that was typed before the editor was there is one, too.

@@ -203,8 +203,10 @@ impl<'a> Watch<'a> {
         let is_asking = self.asker.as_ref().is_some_and(Asker::is_asking);
         // Otherwise what is typed stays with the terminal, for the next prompt or for the shell.
         let reads = is_asking || (self.is_folded || self.is_ask_gone) && self.typed_ahead.is_none();
+        let wants_words = self.asker.as_ref().is_some_and(Asker::wants_words);
         let typed = async {
             match keyboard {
+                Some(keyboard) if wants_words => keyboard.words().await,
                 Some(keyboard) if reads => keyboard.line().await,
                 _ => std::future::pending().await,
             }
