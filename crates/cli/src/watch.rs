@@ -168,6 +168,11 @@ impl<'a> Watch<'a> {
         self.asker = Some(Asker::new(style, cwd));
     }
 
+    /// The id of the session.
+    pub(crate) fn session(&self) -> &str {
+        &self.session
+    }
+
     /// The printer, for text that is no event's.
     pub(crate) fn printer(&self) -> &Printer {
         &self.printer
