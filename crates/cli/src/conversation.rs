@@ -82,9 +82,9 @@ impl<'a> Conversation<'a> {
         interrupt: &'a Interrupt,
         watch: Watch<'a>,
         options: PromptOptions,
-        (session, cwd): (String, PathBuf),
+        cwd: PathBuf,
     ) -> Self {
-        let history = PromptHistory::new(&context.state, &cwd);
+        let (history, session) = (PromptHistory::new(&context.state, &cwd), watch.session().to_owned());
         Self { client, interrupt, watch, options, session, cwd, history }
     }
 
@@ -96,7 +96,7 @@ impl<'a> Conversation<'a> {
         Ok(())
     }
 
-    /// The printer, for text that is no event's.
+    /// Prints whole lines that are no event's.
     pub(crate) async fn say(&self, lines: String) -> Result<(), Error> {
         self.watch.printer().say(lines).await
     }

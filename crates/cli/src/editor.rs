@@ -1,4 +1,4 @@
-//! The editor of a conversation's prompt: editing keys, history, completion, several lines.
+//! The editor of a conversation: editing keys and several lines, and for prompts history and completion.
 //!
 //! `reedline` edits. Of the libraries for it, this one can be ended from outside with what was typed so far, which a
 //! prompt needs when work begins elsewhere or something is asked.
@@ -41,8 +41,10 @@ pub(crate) struct LineEditor {
 /// How editing ended.
 pub(crate) enum Edited {
     Line(String),
-    /// Ctrl-D or Ctrl-C where nothing was typed.
+    /// Ctrl-D where nothing was typed.
     End,
+    /// Ctrl-C; this was typed so far.
+    Interrupted(String),
     /// It was ended from outside; this was typed so far.
     Cancelled(String),
 }
@@ -57,56 +59,59 @@ impl LineEditor {
         screen::can_show_status() && screen::stderr_is_terminal()
     }
 
-    /// Edits a text that begins like this, until Enter. Blocks; setting `cancel` ends it.
-    pub(crate) fn read(&self, draft: &str, cancel: &Arc<AtomicBool>) -> io::Result<Edited> {
-        let mut draft = draft;
-        loop {
-            let mut editor = self.reedline(cancel);
-            editor.run_edit_commands(&[EditCommand::InsertString(clean(draft))]);
-            match editor.read_line(&PromptSign)? {
-                Signal::Success(line) => return Ok(Edited::Line(clean(&line))),
-                Signal::ExternalBreak(text) => {
-                    if text.is_empty() {
-                        screen::clear_line();
-                    } else {
-                        screen::end_line();
-                    }
-                    return Ok(Edited::Cancelled(text));
-                }
-                Signal::HostCommand(_) if !editor.current_buffer_contents().is_empty() => {
-                    screen::end_line();
-                    draft = "";
-                }
-                Signal::HostCommand(_) => {
-                    screen::end_line();
-                    return Ok(Edited::End);
-                }
-                _ => return Ok(Edited::End),
-            }
-        }
-    }
-
-    fn reedline(&self, cancel: &Arc<AtomicBool>) -> Reedline {
+    /// Edits a prompt that begins like this, until Enter. Blocks; setting `cancel` ends it.
+    pub(crate) fn prompt(&self, draft: &str, cancel: &Arc<AtomicBool>) -> io::Result<Edited> {
         let mut history = FileBackedHistory::default();
         for command_line in self.history.load() {
             // In memory only, where nothing fails: what is kept is decided when a prompt is sent.
             let _ = history.save(HistoryItem::from_command_line(command_line));
         }
-        let mut plain = ExampleHighlighter::default();
-        plain.change_colors(Color::Default, Color::Default, Color::Default);
         let menu = Box::new(ColumnarMenu::default().with_name(COMPLETION_MENU).with_marker(""));
-        Reedline::create()
+        let editor = self
+            .reedline(cancel)
             .with_history(Box::new(history))
             .with_completer(Box::new(self.completer.clone()))
             .with_menu(ReedlineMenu::EngineCompleter(menu))
             .with_quick_completions(true)
-            .with_partial_completions(true)
+            .with_partial_completions(true);
+        edit(editor, PROMPT, draft)
+    }
+
+    /// Edits an answer that begins like this, behind these words. There is no history: an answer may be a secret.
+    pub(crate) fn words(&self, sign: &str, draft: &str, cancel: &Arc<AtomicBool>) -> io::Result<Edited> {
+        edit(self.reedline(cancel), sign, draft)
+    }
+
+    fn reedline(&self, cancel: &Arc<AtomicBool>) -> Reedline {
+        let mut plain = ExampleHighlighter::default();
+        plain.change_colors(Color::Default, Color::Default, Color::Default);
+        Reedline::create()
             .with_edit_mode(Box::new(Keys::default()))
             .with_highlighter(Box::new(plain))
             .with_ansi_colors(self.colours)
             .use_bracketed_paste(true)
             .with_break_signal(cancel.clone())
             .with_poll_interval(POLL_INTERVAL)
+    }
+}
+
+fn edit(mut editor: Reedline, sign: &str, draft: &str) -> io::Result<Edited> {
+    editor.run_edit_commands(&[EditCommand::InsertString(clean(draft))]);
+    match editor.read_line(&PromptSign(sign.into()))? {
+        Signal::Success(line) => Ok(Edited::Line(clean(&line))),
+        Signal::ExternalBreak(text) => {
+            if text.is_empty() {
+                screen::clear_line();
+            } else {
+                screen::end_line();
+            }
+            Ok(Edited::Cancelled(text))
+        }
+        Signal::HostCommand(_) => {
+            screen::end_line();
+            Ok(Edited::Interrupted(editor.current_buffer_contents().to_owned()))
+        }
+        _ => Ok(Edited::End),
     }
 }
 
@@ -150,11 +155,11 @@ fn harmless(command: EditCommand) -> EditCommand {
 }
 
 /// What stands before the text.
-struct PromptSign;
+struct PromptSign(String);
 
 impl Prompt for PromptSign {
     fn render_prompt_left(&self) -> Cow<'_, str> {
-        PROMPT.into()
+        self.0.as_str().into()
     }
 
     fn render_prompt_right(&self) -> Cow<'_, str> {

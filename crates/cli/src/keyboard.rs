@@ -14,6 +14,7 @@ use std::time::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Signal, getpid, kill_process};
 use rustix::termios::{OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
 use tokio::sync::mpsc;
 
@@ -25,22 +26,29 @@ use crate::typed::clean;
 const CHUNK: usize = 4096;
 /// Polls without waiting.
 const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+/// How soon the next line of a paste comes, 20 ms: nobody types a line so fast.
+const NEXT_PASTED_LINE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// Input from the terminal, read by a thread on demand.
 pub(crate) struct Keyboard {
     inputs: mpsc::Receiver<(Instant, Read)>,
-    want: Option<wants::SyncSender<Want>>,
+    want: Option<wants::SyncSender<(Want, Arc<AtomicBool>)>>,
     /// What the thread is reading, for a caller who may have given up meanwhile.
     reading: Option<Reading>,
     /// A line that came while reading was ended; the next caller gets it.
     early: Option<(Instant, KeyboardInput)>,
     /// What had been typed when a prompt was interrupted; the next prompt begins with it.
     draft: String,
+    /// The same of an answer in words, until something else is asked.
+    words_draft: String,
+    /// What stands before an answer in words.
+    words_sign: String,
     /// Lines that were begun before this are dropped.
     since: Instant,
-    /// A byte ends what the thread is reading, closing it ends the thread.
+    /// A byte makes the thread look whether it is to stop, closing it ends the thread.
     wake: Option<OwnedFd>,
-    /// Ends the editor, which does not look at the pipe.
+    /// Set when what the thread reads now is not wanted any more. Each read has its own, so that none is stopped by what
+    /// was meant for another.
     cancel: Arc<AtomicBool>,
     has_editor: bool,
     reader: Option<JoinHandle<()>>,
@@ -60,7 +68,7 @@ pub(crate) fn restore_terminal() {
 /// A line from the terminal, or its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KeyboardInput {
-    /// The text, without its line end and without escape sequences. Only a prompt can have several lines.
+    /// The text, without its line end and without escape sequences. Prompts and words can have several lines.
     Line(String),
     /// Ctrl-D, or the terminal is gone.
     End,
@@ -69,12 +77,18 @@ pub(crate) enum KeyboardInput {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
     Line,
+    Words,
     Prompt,
 }
 
 /// What the thread is to read.
 enum Want {
     Line,
+    /// An answer that begins with this text, and what stands before it.
+    Words {
+        sign: String,
+        draft: String,
+    },
     /// A prompt that begins with this text.
     Prompt(String),
 }
@@ -82,8 +96,10 @@ enum Want {
 /// What the thread has read.
 enum Read {
     Input(KeyboardInput),
-    /// It was told to stop; the text is what a prompt consisted of by then.
+    /// It was told to stop; the text is what a prompt or an answer consisted of by then.
     Cancelled(String),
+    /// Ctrl-C in an answer, which the process was told of by a signal.
+    Interrupted,
 }
 
 impl Keyboard {
@@ -100,15 +116,14 @@ impl Keyboard {
         if let (Some(_), Ok(settings)) = (&editor, tcgetattr(io::stdin())) {
             SETTINGS.get_or_init(|| settings);
         }
-        let (cancel, has_editor) = (Arc::new(AtomicBool::new(false)), editor.is_some());
-        let terminal = Terminal { stdin: io::stdin(), woken, cancel: cancel.clone() };
+        let has_editor = editor.is_some();
         let read = move || {
-            while let Ok(want) = wanted.recv() {
-                if !terminal.reset() {
-                    return;
-                }
+            while let Ok((want, cancel)) = wanted.recv() {
+                let terminal = Terminal { stdin: io::stdin(), woken: &woken, cancel };
                 let read = match (want, &editor) {
                     (Want::Prompt(draft), Some(editor)) => terminal.prompt(editor, draft),
+                    (Want::Words { sign, draft }, Some(editor)) => terminal.edited_words(editor, &sign, draft),
+                    (Want::Words { .. }, None) => terminal.words(),
                     (Want::Line, _) | (Want::Prompt(_), None) => terminal.line(),
                 };
                 if read.is_none_or(|read| send.blocking_send(read).is_err()) {
@@ -123,15 +138,17 @@ impl Keyboard {
             reading: None,
             early: None,
             draft: String::new(),
+            words_draft: String::new(),
+            words_sign: String::new(),
             since: Instant::now(),
             wake: Some(wake),
-            cancel,
+            cancel: Arc::default(),
             has_editor,
             reader: Some(reader),
         })
     }
 
-    /// True if [`Keyboard::prompt`] shows the sign before the cursor by itself.
+    /// True if [`Keyboard::prompt`] and [`Keyboard::words`] show by themselves what stands before the cursor.
     pub(crate) fn has_editor(&self) -> bool {
         self.has_editor
     }
@@ -142,11 +159,19 @@ impl Keyboard {
         // A terminal that is gone says so when it is read.
         let _ = tcflush(io::stdin(), QueueSelector::IFlush);
         self.since = Instant::now();
+        self.words_draft.clear();
     }
 
     /// Waits for the next line. Cancel safe: a line that is being typed goes to the next call.
     pub(crate) async fn line(&mut self) -> KeyboardInput {
         self.read(Reading::Line).await
+    }
+
+    /// Waits for words that answer something; a paste of several lines is one answer, and not the next prompts. Cancel
+    /// safe, and to be suspended like [`Keyboard::prompt`].
+    pub(crate) async fn words(&mut self, sign: &str) -> KeyboardInput {
+        self.words_sign = sign.to_owned();
+        self.read(Reading::Words).await
     }
 
     /// Waits for a prompt, with editing keys, history and completion if there is an editor. Cancel safe; whoever prints
@@ -168,8 +193,11 @@ impl Keyboard {
             if self.reading.is_none() {
                 let want = match reading {
                     Reading::Line => Want::Line,
+                    Reading::Words => Want::Words { sign: self.words_sign.clone(), draft: self.words_draft.clone() },
                     Reading::Prompt => Want::Prompt(self.draft.clone()),
                 };
+                self.cancel = Arc::default();
+                let want = (want, self.cancel.clone());
                 // There is room: the one before was taken.
                 self.reading = self.want.as_ref().and_then(|channel| channel.try_send(want).ok()).map(|()| reading);
             }
@@ -177,13 +205,13 @@ impl Keyboard {
             self.reading = None;
             match read {
                 Read::Input(input) if when >= self.since => {
-                    if reading == Reading::Prompt {
-                        self.draft.clear();
-                    }
+                    self.keep_draft(reading, String::new());
                     return input;
                 }
                 Read::Input(_) => {}
                 Read::Cancelled(draft) => self.keep_draft(reading, draft),
+                // Whoever asks learns of the signal; until then there is nothing to read.
+                Read::Interrupted => std::future::pending().await,
             }
         }
     }
@@ -191,7 +219,7 @@ impl Keyboard {
     /// Stops reading, so that the screen is free. What had been typed of a prompt is kept for the next one.
     pub(crate) async fn suspend(&mut self) {
         let Some(reading) = self.reading else { return };
-        self.cancel.store(true, Ordering::Relaxed);
+        self.cancel.store(true, Ordering::Release);
         // A full pipe wakes the thread as well.
         let _ = self.wake.as_ref().map(|wake| rustix::io::write(wake, &[0]));
         let read = self.inputs.recv().await;
@@ -201,13 +229,15 @@ impl Keyboard {
             // Sent before whatever is shown next was seen: whoever typed it sends it once more, or not.
             (Reading::Prompt, Some((_, Read::Input(KeyboardInput::Line(line))))) => self.draft = line,
             (_, Some((when, Read::Input(input)))) => self.early = Some((when, input)),
-            (_, None) => {}
+            (_, Some((_, Read::Interrupted)) | None) => {}
         }
     }
 
     fn keep_draft(&mut self, reading: Reading, draft: String) {
-        if reading == Reading::Prompt {
-            self.draft = draft;
+        match reading {
+            Reading::Line => {}
+            Reading::Words => self.words_draft = draft,
+            Reading::Prompt => self.draft = draft,
         }
     }
 }
@@ -216,7 +246,6 @@ impl Drop for Keyboard {
     fn drop(&mut self) {
         self.inputs.close();
         drop((self.want.take(), self.wake.take()));
-        // After the pipe is closed: the thread resets this, then looks at the pipe.
         self.cancel.store(true, Ordering::Relaxed);
         if let Some(reader) = self.reader.take() {
             let _ = reader.join();
@@ -225,43 +254,33 @@ impl Drop for Keyboard {
 }
 
 /// The thread's side: the terminal, and how it is told to stop.
-struct Terminal {
+struct Terminal<'a> {
     stdin: Stdin,
-    woken: OwnedFd,
+    woken: &'a OwnedFd,
     cancel: Arc<AtomicBool>,
 }
 
-impl Terminal {
-    /// Forgets that reading was to stop; false if nobody wants anything any more.
-    fn reset(&self) -> bool {
-        self.cancel.store(false, Ordering::Relaxed);
-        let mut bytes = [0; 16];
-        loop {
-            match rustix::io::read(&self.woken, &mut bytes) {
-                Ok(0) => return false,
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(_) => return true,
-            }
-        }
-    }
-
+impl Terminal<'_> {
     /// A line as the terminal gives it, and when its first character was there; `None` if nobody will want it.
     fn line(&self) -> Option<(Instant, Read)> {
         let (mut line, mut begun) = (Vec::new(), None);
         let mut chunk = [0; CHUNK];
         loop {
-            let mut either = [PollFd::new(&self.woken, PollFlags::IN), PollFd::new(&self.stdin, PollFlags::IN)];
+            let mut either = [PollFd::new(self.woken, PollFlags::IN), PollFd::new(&self.stdin, PollFlags::IN)];
             match poll(&mut either, None) {
                 Err(Errno::INTR) => continue,
                 Err(_) => return None,
                 Ok(_) => {}
             }
-            let woken = either[0].revents();
-            if woken.contains(PollFlags::IN) {
-                return Some((Instant::now(), Read::Cancelled(String::new())));
-            }
-            if !woken.is_empty() {
-                return None;
+            if !either[0].revents().is_empty() {
+                // A byte may have been meant for what was read before.
+                match rustix::io::read(self.woken, &mut chunk) {
+                    Ok(1..) if self.cancel.load(Ordering::Acquire) => {
+                        return Some((Instant::now(), Read::Cancelled(String::new())));
+                    }
+                    Ok(1..) | Err(Errno::INTR | Errno::AGAIN) => continue,
+                    Ok(0) | Err(_) => return None,
+                }
             }
             let when = *begun.get_or_insert_with(Instant::now);
             let read = |input| Some((when, Read::Input(input)));
@@ -279,25 +298,74 @@ impl Terminal {
         }
     }
 
-    /// A prompt that is edited; a line that was typed before the editor was there is one, too.
-    fn prompt(&self, editor: &LineEditor, mut draft: String) -> Option<(Instant, Read)> {
-        let mut ready = [PollFd::new(&self.stdin, PollFlags::IN)];
-        if matches!(poll(&mut ready, Some(&AT_ONCE)), Ok(1..)) {
-            let mut chunk = [0; CHUNK];
-            match rustix::io::read(&self.stdin, &mut chunk) {
-                Ok(count) if chunk[..count].ends_with(b"\n") => {
-                    return Some((Instant::now(), Read::Input(KeyboardInput::Line(text(&chunk[..count])))));
+    /// A line, and those that were pasted with it.
+    fn words(&self) -> Option<(Instant, Read)> {
+        let (when, mut read) = self.line()?;
+        if let Read::Input(KeyboardInput::Line(words)) = &mut read {
+            while matches!(poll(&mut [PollFd::new(&self.stdin, PollFlags::IN)], Some(&NEXT_PASTED_LINE)), Ok(1..)) {
+                let mut chunk = [0; CHUNK];
+                match rustix::io::read(&self.stdin, &mut chunk) {
+                    Ok(count @ 1..) => words.push_str(&format!("\n{}", text(&chunk[..count]))),
+                    // A terminal that is gone says so when it is read next.
+                    Ok(_) | Err(_) => break,
                 }
-                Ok(0) | Err(_) => return Some((Instant::now(), Read::Input(KeyboardInput::End))),
-                Ok(count) => draft.push_str(&text(&chunk[..count])),
             }
         }
-        let read = match editor.read(&draft, &self.cancel) {
+        Some((when, read))
+    }
+
+    /// A prompt that is edited; a line that was typed before the editor was there is one, too.
+    fn prompt(&self, editor: &LineEditor, mut draft: String) -> Option<(Instant, Read)> {
+        if let Some(typed) = self.typed_ahead(&mut draft) {
+            return Some((Instant::now(), Read::Input(typed)));
+        }
+        loop {
+            let read = match editor.prompt(&draft, &self.cancel) {
+                Ok(Edited::Line(line)) => Read::Input(KeyboardInput::Line(line)),
+                Ok(Edited::Cancelled(draft)) => Read::Cancelled(draft),
+                Ok(Edited::Interrupted(text)) if !text.is_empty() => {
+                    draft.clear();
+                    continue;
+                }
+                Ok(Edited::Interrupted(_) | Edited::End) | Err(_) => Read::Input(KeyboardInput::End),
+            };
+            return Some((Instant::now(), read));
+        }
+    }
+
+    /// An answer in words that is edited. Ctrl-C means the same as without an editor.
+    fn edited_words(&self, editor: &LineEditor, sign: &str, mut draft: String) -> Option<(Instant, Read)> {
+        if let Some(typed) = self.typed_ahead(&mut draft) {
+            return Some((Instant::now(), Read::Input(typed)));
+        }
+        let read = match editor.words(sign, &draft, &self.cancel) {
             Ok(Edited::Line(line)) => Read::Input(KeyboardInput::Line(line)),
             Ok(Edited::Cancelled(draft)) => Read::Cancelled(draft),
+            Ok(Edited::Interrupted(_)) => {
+                // The process is there: this is it.
+                let _ = kill_process(getpid(), Signal::INT);
+                Read::Interrupted
+            }
             Ok(Edited::End) | Err(_) => Read::Input(KeyboardInput::End),
         };
         Some((Instant::now(), read))
+    }
+
+    /// What was typed before the editor was there: a line, or the end of input. The beginning of a line is added to the
+    /// draft.
+    fn typed_ahead(&self, draft: &mut String) -> Option<KeyboardInput> {
+        if !matches!(poll(&mut [PollFd::new(&self.stdin, PollFlags::IN)], Some(&AT_ONCE)), Ok(1..)) {
+            return None;
+        }
+        let mut chunk = [0; CHUNK];
+        match rustix::io::read(&self.stdin, &mut chunk) {
+            Ok(count) if chunk[..count].ends_with(b"\n") => Some(KeyboardInput::Line(text(&chunk[..count]))),
+            Ok(0) | Err(_) => Some(KeyboardInput::End),
+            Ok(count) => {
+                draft.push_str(&text(&chunk[..count]));
+                None
+            }
+        }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::keyboard::{Keyboard, KeyboardInput};
 use crate::line::{self, EventLines};
 use crate::printer::{OutputForm, Printer};
 use crate::render::FRAME_MILLIS;
-use crate::screen::one_line;
+use crate::screen::{self, one_line};
 use crate::style::Style;
 
 /// Prints a session's events and asks the person at the terminal.
@@ -168,6 +168,11 @@ impl<'a> Watch<'a> {
         self.asker = Some(Asker::new(style, cwd));
     }
 
+    /// The id of the session.
+    pub(crate) fn session(&self) -> &str {
+        &self.session
+    }
+
     /// The printer, for text that is no event's.
     pub(crate) fn printer(&self) -> &Printer {
         &self.printer
@@ -203,16 +208,20 @@ impl<'a> Watch<'a> {
         let is_asking = self.asker.as_ref().is_some_and(Asker::is_asking);
         // Otherwise what is typed stays with the terminal, for the next prompt or for the shell.
         let reads = is_asking || (self.is_folded || self.is_ask_gone) && self.typed_ahead.is_none();
+        let words = self.asker.as_ref().filter(|asker| asker.wants_words()).and_then(Asker::prompt);
+        // An editor has the screen until it is suspended.
+        let edits = words.is_some() && keyboard.as_ref().is_some_and(|keyboard| keyboard.has_editor());
         let typed = async {
-            match keyboard {
-                Some(keyboard) if reads => keyboard.line().await,
+            match (&mut *keyboard, &words) {
+                (Some(keyboard), Some(sign)) => keyboard.words(sign).await,
+                (Some(keyboard), None) if reads => keyboard.line().await,
                 _ => std::future::pending().await,
             }
         };
         let redraw = async {
             match &mut self.redraw {
-                Some(redraw) => redraw.tick().await,
-                None => std::future::pending().await,
+                Some(redraw) if !edits => redraw.tick().await,
+                _ => std::future::pending().await,
             }
         };
         tokio::select! {
@@ -221,6 +230,9 @@ impl<'a> Watch<'a> {
             typed = typed => self.on_typed(typed, is_asking).await?,
             next = next_lines(&mut self.events, &mut self.rest) => {
                 let (lines, first) = next?;
+                if let Some(keyboard) = keyboard.as_mut().filter(|_| edits) {
+                    keyboard.suspend().await;
+                }
                 return self.show(&lines, first, wanted).await;
             }
             _ = redraw => self.printer.draw_status().await?,
@@ -335,8 +347,14 @@ impl<'a> Watch<'a> {
             self.printer.say(begun.unwrap_or_default()).await?;
             keyboard.forget();
         }
-        match self.asker.as_ref().and_then(Asker::prompt) {
-            Some(prompt) => self.printer.prompt(prompt).await,
+        match self.asker.as_ref().and_then(|asker| Some((asker.prompt()?, asker.wants_words()))) {
+            // The editor shows it by itself, in a line of its own.
+            Some((_, true)) if keyboard.has_editor() => {
+                self.printer.say(String::new()).await?;
+                screen::clear_status();
+                Ok(())
+            }
+            Some((prompt, _)) => self.printer.prompt(prompt).await,
             None => Ok(()),
         }
     }

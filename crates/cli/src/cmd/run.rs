@@ -98,8 +98,7 @@ impl Run<'_> {
         if self.interaction.is_terminal && screen::can_show_status() {
             watch.show_status();
         }
-        let place = (opened.id.clone(), opened.cwd);
-        let mut conversation = Conversation::new(self.context, self.client, self.interrupt, watch, options, place);
+        let mut conversation = Conversation::new(self.context, self.client, self.interrupt, watch, options, opened.cwd);
         if !opened.is_new {
             conversation.join(&state).await?;
         }

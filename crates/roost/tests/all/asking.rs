@@ -137,6 +137,17 @@ fn a_question_is_answered_with_something_that_it_does_not_offer() {
 }
 
 #[test]
+fn a_paste_of_several_lines_is_one_answer_and_no_prompt() {
+    let instance = RoostInstance::new();
+    instance.run(&["run", "hello"]).ended(0);
+    let mut run = instance.terminal(&["run", "--continue"]);
+    run.shows("> ").types("ask\n").shows("/decline: ").types("2\n").shows("Why?").shows("/decline: ");
+    run.types("it is\nred\n").shows("reason = it is\nred.").shows("\n> ").types(CTRL_D);
+    let shown = run.ended(0);
+    assert!(!shown.contains("Welcome"), "{shown}");
+}
+
+#[test]
 fn a_question_is_answered_in_words_from_elsewhere() {
     let instance = RoostInstance::new();
     let mut run = instance.start_with_stderr(&["run", "--approvals", "wait", "ask"]);

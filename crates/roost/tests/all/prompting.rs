@@ -109,6 +109,38 @@ fn what_may_be_an_answer_is_not_kept_in_the_history() {
 }
 
 #[test]
+fn an_answer_in_words_is_edited_and_not_kept_in_the_history() {
+    let instance = instance();
+    let mut run = conversation(&instance);
+    run.types("ask").types(ENTER).shows("/decline: ").types("2").types(ENTER).shows("Why?").shows("/decline: ");
+    run.types("\x1b[200~it is\rblue\x1b[201~").types("\x17red").types(ENTER).shows("reason = it is\nred.");
+    run.shows("> ").types(UP).types(ENTER).shows("/decline: ").types(CTRL_C).shows("stopped (interrupted)").shows("> ");
+    run.types(CTRL_D);
+    run.ended(0);
+    assert_eq!(prompts(&instance), ["hello", "ask", "ask"]);
+}
+
+#[test]
+fn an_answer_that_is_being_edited_when_the_question_goes_is_no_prompt() {
+    let instance = instance();
+    let mut run = conversation(&instance);
+    run.types("ask").types(ENTER).shows("/decline: ").types("a secr").shows("a secr");
+    let listed = instance.run(&["approvals"]).ended(0).stdout;
+    let id = listed.split(' ').next().unwrap();
+    instance.run(&["approvals", "answer", id, "deny"]).ended(0);
+    run.shows("no longer asked")
+        .shows("You declined")
+        .shows("> ")
+        .types("et")
+        .types(ENTER)
+        .shows("not sent")
+        .shows("> ");
+    run.types(CTRL_D);
+    run.ended(0);
+    assert_eq!(prompts(&instance), ["hello", "ask"]);
+}
+
+#[test]
 fn files_are_completed_and_shown_to_the_agent() {
     let instance = instance();
     fs::write(instance.work().join("notes.txt"), "").unwrap();
