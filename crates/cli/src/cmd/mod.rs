@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod acp;
 pub(crate) mod approvals;
 pub(crate) mod check;
 pub(crate) mod completions;

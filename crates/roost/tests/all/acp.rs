@@ -1,4 +1,11 @@
-//! An agent that speaks ACP and that nobody knows but `roost.toml`, as a person uses it.
+//! An agent that speaks ACP and that nobody knows but `roost.toml`, as a person uses it; and Roost itself as such an agent.
+
+mod alone;
+mod bad_input;
+mod doors;
+mod editor;
+mod remote;
+mod stdio;
 
 use serde_json::Value;
 use testkit::scripted_agent::{MODELS, MODELS_BY};
