@@ -105,7 +105,12 @@ pub struct Launch {
 
 /// Reads the command line and does what it says, with the daemon's own parts from whoever composes them.
 pub fn main(compose: impl FnOnce(Launch) -> Result<Box<dyn Backend>, Error>) -> ExitCode {
-    let Cli { global, command } = match Cli::try_parse() {
+    let program = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
+    let parsed = match cmd::acp::args_by_name(&program) {
+        Some(args) => Cli::try_parse_from(args),
+        None => Cli::try_parse(),
+    };
+    let Cli { global, command } = match parsed {
         Ok(cli) => cli,
         Err(error) => return print_clap_error(&error),
     };
@@ -176,7 +181,7 @@ fn run(command: CliCommand, context: &Context) -> Result<Exit, Error> {
             CliCommand::Git(args) => cmd::git::run(args, context).await,
             CliCommand::Search(args) => cmd::search::run(args, context).await,
             CliCommand::Export(args) => cmd::export::run(args, context).await,
-            CliCommand::Acp(args) => cmd::acp::run(&args),
+            CliCommand::Acp(args) => cmd::acp::run(args, context).await,
             CliCommand::Login(args) => cmd::login::run(args, context).await,
             CliCommand::Runtimes(args) => cmd::runtimes::run(args, context).await,
             CliCommand::Check(args) => cmd::check::run(args, context).await,

@@ -37,7 +37,7 @@ mod watch;
 mod workspace;
 
 pub use backend::{
-    ArtifactLoss, Backend, CommandSettings, Installation, Login, LoginCommand, NativeSessions, RuntimeReport,
+    ArtifactLoss, Backend, CommandSettings, Installation, Login, LoginCommand, NativeSessions, RuntimeReport, Work,
 };
 pub use background::{StartResult, detach, say_failed};
 pub use blocking::blocking;

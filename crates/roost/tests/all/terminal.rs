@@ -34,9 +34,16 @@ impl RoostInstance {
 
     /// Starts a command at a terminal of this kind (`TERM`).
     pub(crate) fn terminal_of_kind(&self, kind: &str, args: &[&str]) -> Terminal {
-        let (pty, pts) = open().unwrap();
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_roost"));
         self.clear(&mut command).env("NO_COLOR", "1").env("TERM", kind).args(args);
+        Terminal::start(command)
+    }
+}
+
+impl Terminal {
+    /// Starts any command at a terminal.
+    pub(crate) fn start(command: std::process::Command) -> Self {
+        let (pty, pts) = open().unwrap();
         // The terminal is stdin, stdout and stderr, whatever was set before.
         let child = Command::from(command).spawn(pts).unwrap();
         let pty = std::sync::Arc::new(pty);
@@ -51,11 +58,9 @@ impl RoostInstance {
                 }
             }
         });
-        Terminal { pty, child, output, shown: String::new(), seen: 0 }
+        Self { pty, child, output, shown: String::new(), seen: 0 }
     }
-}
 
-impl Terminal {
     /// Types something.
     pub(crate) fn types(&mut self, text: &str) -> &mut Self {
         (&*self.pty).write_all(text.as_bytes()).unwrap();
@@ -76,6 +81,12 @@ impl Terminal {
                 Err(error) => panic!("{text:?} was not shown ({error}); this was:\n{}", self.shown),
             }
         }
+    }
+
+    /// Kills the command, and returns when it is dead.
+    pub(crate) fn kill(mut self) {
+        kill_process(Pid::from_child(&self.child), Signal::KILL).unwrap();
+        self.child.wait().unwrap();
     }
 
     /// Waits for the end; everything that was shown.
