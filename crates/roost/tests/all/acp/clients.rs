@@ -237,6 +237,33 @@ fn acpx_keeps_a_session_and_cancels_a_turn(hosted: HostedAgent) {
     setup.check_wire();
 }
 
+#[test]
+fn acpx_decides_by_its_policy() {
+    let setup = Setup::new(DEMO);
+    for (policy, code) in [
+        (r#"{"autoDeny":["edit"],"defaultAction":"approve"}"#, 5),
+        (r#"{"defaultAction":"deny"}"#, 5),
+        (r#"{"autoApprove":["edit"],"defaultAction":"deny"}"#, 0),
+    ] {
+        setup.run_acpx(&["--permission-policy", policy, "--format", "quiet", "exec", DEMO.write]).ended(code);
+        assert_eq!(setup.out().exists(), code == 0, "{policy}");
+    }
+    setup.check_wire();
+}
+
+#[test]
+fn acpx_changes_the_mode_of_its_session() {
+    let setup = Setup::new(DEMO);
+    setup.run_acpx(&["sessions", "new"]).ended(0);
+    for (change, writes) in [(["set-mode", "plan"].as_slice(), false), (&["set", "mode", "yolo"], true)] {
+        setup.run_acpx(change).ended(0);
+        setup.run_acpx(&["--deny-all", "--format", "quiet", "prompt", DEMO.write]).ended(0);
+        assert_eq!(setup.out().exists(), writes, "{change:?}");
+    }
+    setup.run_acpx(&["sessions", "close"]).ended(0);
+    setup.check_wire();
+}
+
 #[tokio::test]
 async fn the_typescript_sdk_prompts_and_answers_over_a_websocket() {
     let instance = RoostInstance::new();
