@@ -6,6 +6,7 @@ mod doors;
 mod editor;
 mod remote;
 mod stdio;
+mod tool_servers;
 
 use serde_json::Value;
 use testkit::scripted_agent::{MODELS, MODELS_BY};
