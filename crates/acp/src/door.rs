@@ -173,17 +173,21 @@ impl Door {
             Err(error) => return self.peer.reply(&id, Err::<(), _>(error)).await,
         };
         let session = prompt.session_id.clone().unwrap_or_default();
+        let mut command = SessionCommand::Prompt { request: id.clone(), params: prompt };
         if let Some(commands) = self.commands(&session) {
             // In the order of the messages, so that a cancellation that follows finds the prompt.
-            let _ = commands.send(SessionCommand::Prompt { request: id, params: prompt }).await;
-            return;
+            match commands.send(command).await {
+                Ok(()) => return,
+                Err(unsent) => command = unsent.0,
+            }
         }
         requests.spawn(async move {
-            match door.open(&session, params.is_legacy).await {
-                Ok((commands, _)) => {
-                    let _ = commands.send(SessionCommand::Prompt { request: id, params: prompt }).await;
-                }
-                Err(error) => door.peer.reply(&id, Err::<(), _>(error)).await,
+            let sent = match door.open(&session, params.is_legacy).await {
+                Ok((commands, _)) => commands.send(command).await.map_err(|_| error::gone()),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = sent {
+                door.peer.reply(&id, Err::<(), _>(error)).await;
             }
         });
     }

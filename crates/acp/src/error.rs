@@ -34,6 +34,11 @@ pub(crate) fn internal(message: impl Into<String>) -> acp::Error {
     acp::Error::new(INTERNAL, message)
 }
 
+/// The daemon went away while something waited for it.
+pub(crate) fn gone() -> acp::Error {
+    internal("the daemon has closed the connection")
+}
+
 pub(crate) fn cancelled() -> acp::Error {
     acp::Error::new(CANCELLED, "the request was cancelled")
 }

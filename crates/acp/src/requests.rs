@@ -7,8 +7,8 @@ use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1 as acp;
 use roost_model::mode::{AnyMode, Mode};
 use roost_rpc::{
-    DeleteParams, Presence, SessionForkParams, SessionInfo, SessionListParams, SessionParams, SessionSendParams,
-    SessionStartParams, StartMode, method,
+    DeleteParams, McpServerParams, Presence, SessionForkParams, SessionInfo, SessionListParams, SessionParams,
+    SessionSendParams, SessionStartParams, StartMode, method,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -77,7 +77,7 @@ impl Door {
         let capabilities = acp::AgentCapabilities::new()
             .load_session(true)
             .prompt_capabilities(acp::PromptCapabilities::new().image(true).audio(false).embedded_context(true))
-            .mcp_capabilities(acp::McpCapabilities::new().http(false).sse(false))
+            .mcp_capabilities(acp::McpCapabilities::new().http(true).sse(false))
             .session_capabilities(
                 acp::SessionCapabilities::new()
                     .list(acp::SessionListCapabilities::new())
@@ -103,7 +103,7 @@ impl Door {
         let request: acp::NewSessionRequest = params.read()?;
         self.ready()?;
         let cwd = absolute(&request.cwd)?;
-        no_servers(&request.mcp_servers)?;
+        let mcp_servers = request.mcp_servers.into_iter().map(mcp_server).collect::<Result<Vec<_>, _>>()?;
         let runtime_config = match params.own("config") {
             None | Some(Value::Null) => None,
             Some(Value::Object(config)) => Some(config.clone()),
@@ -119,6 +119,7 @@ impl Door {
             agent_type: own("runtime", &self.settings().runtime),
             model: own("model", &self.settings().model),
             runtime_config,
+            mcp_servers: (!mcp_servers.is_empty()).then_some(mcp_servers),
             env: (!self.settings().env.is_empty()).then(|| self.settings().env.clone()),
             ..SessionStartParams::default()
         };
@@ -150,7 +151,7 @@ impl Door {
             Reopen::Load => {
                 let (done, replayed) = oneshot::channel();
                 let _ = commands.send(SessionCommand::Replay(done)).await;
-                replayed.await.map_err(|_| error::internal("the daemon has closed the connection"))??;
+                replayed.await.map_err(|_| error::gone())??;
                 encode(acp::LoadSessionResponse::new().modes(modes).config_options(options))
             }
             Reopen::Resume => encode(acp::ResumeSessionResponse::new().modes(modes).config_options(options)),
@@ -210,7 +211,7 @@ impl Door {
         let (commands, _) = self.open(id, params.is_legacy).await?;
         let (done, closed) = oneshot::channel();
         let _ = commands.send(SessionCommand::Close(done)).await;
-        closed.await.map_err(|_| error::internal("the daemon has closed the connection"))??;
+        closed.await.map_err(|_| error::gone())??;
         self.forget(id);
         encode(acp::CloseSessionResponse::new())
     }
@@ -292,9 +293,17 @@ impl Door {
     }
 
     async fn info(&self, id: &str, is_legacy: bool) -> Result<SessionInfo, acp::Error> {
+        let params = || SessionParams { session_id: id.to_owned(), agent_type: None };
         let client = self.daemon().client().await?;
-        let params = SessionParams { session_id: id.to_owned(), agent_type: None };
-        client.call::<method::SessionGet>(params).await.map_err(|failed| match error::from_daemon(failed) {
+        let found = match client.call::<method::SessionGet>(params()).await {
+            // The daemon has gone since the last call; the next connection starts it again.
+            Err(roost_client::Error::Gone) => {
+                client.gone().await;
+                self.daemon().client().await?.call::<method::SessionGet>(params()).await
+            }
+            found => found,
+        };
+        found.map_err(|failed| match error::from_daemon(failed) {
             error if i32::from(error.code) == error::NOT_FOUND => error::no_session(id, is_legacy),
             error => error,
         })
@@ -322,7 +331,7 @@ impl Door {
             shows: self.shows(),
         };
         let handle = session.start().await?;
-        let commands = handle.commands().ok_or_else(|| error::internal("the daemon has closed the connection"))?;
+        let commands = handle.commands().ok_or_else(error::gone)?;
         self.remember(id, handle);
         Ok((commands, choices))
     }
@@ -374,15 +383,27 @@ fn permission_mode(params: &Params) -> Result<Option<Mode>, acp::Error> {
     params.own_text("permissionMode").map(parse_mode).transpose()
 }
 
-fn no_servers(servers: &[acp::McpServer]) -> Result<(), acp::Error> {
-    let name = match servers.first() {
-        None => return Ok(()),
-        Some(acp::McpServer::Stdio(server)) => &server.name,
-        Some(acp::McpServer::Http(server)) => &server.name,
-        Some(acp::McpServer::Sse(server)) => &server.name,
-        Some(_) => "of an unknown kind",
-    };
-    Err(error::invalid_params(format!("the tool server \"{name}\" cannot be passed to this runtime")))
+/// A tool server of the editor, for the daemon.
+fn mcp_server(server: acp::McpServer) -> Result<McpServerParams, acp::Error> {
+    let named = |name| McpServerParams { name, command: None, args: None, env: None, url: None, headers: None };
+    match server {
+        acp::McpServer::Stdio(server) => Ok(McpServerParams {
+            command: Some(server.command.to_string_lossy().into_owned()),
+            args: Some(server.args),
+            env: Some(server.env.into_iter().map(|variable| (variable.name, variable.value.into())).collect()),
+            ..named(server.name)
+        }),
+        acp::McpServer::Http(server) => Ok(McpServerParams {
+            url: Some(server.url),
+            headers: Some(server.headers.into_iter().map(|header| (header.name, header.value.into())).collect()),
+            ..named(server.name)
+        }),
+        acp::McpServer::Sse(server) => Err(error::invalid_params(format!(
+            "the MCP server \"{}\" cannot be used: servers over SSE are not supported; use its HTTP endpoint",
+            server.name
+        ))),
+        _ => Err(error::invalid_params("an MCP server is of a kind that is not supported")),
+    }
 }
 
 fn session_info(info: &SessionInfo) -> acp::SessionInfo {

@@ -180,9 +180,17 @@ impl SessionActor {
                 Some(_) = self.stops.join_next(), if !self.stops.is_empty() => {}
             }
         };
+        // From here on a prompt opens the session anew; what is in the mailbox already is refused.
+        mailbox.close();
         let end = error::from_daemon(end);
-        for turn in std::mem::take(&mut self.turns) {
-            self.open.peer.reply(&turn.request, Err::<(), _>(end.clone())).await;
+        let mut unanswered: Vec<_> = std::mem::take(&mut self.turns).into_iter().map(|turn| turn.request).collect();
+        while let Some(command) = mailbox.recv().await {
+            if let SessionCommand::Prompt { request, .. } = command {
+                unanswered.push(request);
+            }
+        }
+        for request in unanswered {
+            self.open.peer.reply(&request, Err::<(), _>(end.clone())).await;
         }
     }
 

@@ -9,6 +9,7 @@ mod remote;
 mod scenarios;
 mod setup;
 mod stdio;
+mod tool_servers;
 
 use serde_json::Value;
 use testkit::scripted_agent::{MODELS, MODELS_BY};

@@ -189,7 +189,7 @@ async fn a_device_that_is_revoked_loses_its_editor() {
         let listed = instance.run(&["devices", "--json"]).ended(0).stdout;
         serde_json::from_str(listed.lines().next().unwrap()).unwrap()
     };
-    instance.run(&["devices", "revoke", devices["id"].as_str().unwrap_or_else(|| panic!("{devices}"))]).ended(0);
+    instance.run(&["devices", "revoke", devices["device_id"].as_str().unwrap_or_else(|| panic!("{devices}"))]).ended(0);
     let closed = tokio::time::timeout(Duration::from_secs(60), async {
         while let Some(Ok(message)) = editor.socket.next().await {
             if let Message::Close(why) = message {
