@@ -106,10 +106,17 @@ async function run(agent) {
   }
 }
 
+/** Node's own WebSocket takes headers beside the protocols; the SDK passes them behind, as to the package `ws`. */
+class NodeWebSocket extends WebSocket {
+  constructor(url, protocols, options) {
+    super(url, { protocols, headers: options?.headers });
+  }
+}
+
 function open() {
   if (plan.transport === "ws") {
     const { createWebSocketStream } = require("@agentclientprotocol/sdk/experimental/ws-client");
-    return { stream: createWebSocketStream(plan.url, { headers: plan.headers }) };
+    return { stream: createWebSocketStream(plan.url, { headers: plan.headers, WebSocket: NodeWebSocket }) };
   }
   if (plan.transport === "http") {
     const { createHttpStream } = require("@agentclientprotocol/sdk/experimental/http-client");

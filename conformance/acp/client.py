@@ -7,6 +7,7 @@ The plan and the report are those of `client.mjs`, in version 1 and over stdio.
 
 import asyncio
 import json
+import os
 import sys
 
 import acp
@@ -62,7 +63,8 @@ async def run(plan):
     client = Client(plan)
     report = client.report
     command = plan["command"]
-    async with acp.spawn_agent_process(client, command[0], *command[1:]) as (agent, process):
+    # By default the SDK passes on only a few variables.
+    async with acp.spawn_agent_process(client, *command, env=dict(os.environ)) as (agent, process):
         info = schema.Implementation(name="roost-conformance", version="1")
         initialized = await agent.initialize(protocol_version=1, client_info=info)
         report["version"] = initialized.protocol_version

@@ -2676,6 +2676,22 @@ export type LogStream =
   /** Diagnostics of the runtime or of Roost. */
   | "stderr";
 
+/** An MCP server of a session: a program that its runtime starts (`command`), or an address (`url`). */
+export interface McpServerParams {
+  /** Unique within the session; runtimes make it part of the names of the server's tools. */
+  name: string;
+  /** The program, which speaks MCP on its stdin and stdout. */
+  command?: string;
+  /** Its arguments; none if absent. */
+  args?: string[];
+  /** Variables for the program. No answer and no event shows their values. */
+  env?: Record<string, Secret>;
+  /** The endpoint of a server that speaks "streamable HTTP". */
+  url?: string;
+  /** Headers for every request to it. No answer and no event shows their values. */
+  headers?: Record<string, Secret>;
+}
+
 /** Which roles a runtime can take in the Model Context Protocol. */
 export type McpSupport =
   /** It does not speak MCP. */
@@ -4003,6 +4019,8 @@ export interface SessionCreatedPayload {
   isolation?: IsolationLevel;
   /** Names of the extra environment variables that a client gave it; the values are in no event. */
   env?: string[];
+  /** Names of its own MCP servers; how they are reached may hold secrets and is in no event (not in the seed). */
+  mcp_servers?: string[];
   /** The runtime's own settings, passed on unchanged to the runtime; secrets are removed here. */
   runtime_config?: Record<string, unknown>;
   /** `sha256:<hex>` of those settings with their secrets, to notice changes. */
@@ -4273,6 +4291,8 @@ export interface SessionRecord {
   isolation?: IsolationLevel;
   /** Names of the extra environment variables that a client gave it; the values are shown to nobody. */
   env?: string[];
+  /** Names of its own MCP servers, which a client gave it. */
+  mcp_servers?: string[];
   /** The runtime's own settings, passed on without interpretation; secrets are removed here. */
   runtime_config?: Record<string, unknown>;
   /** `sha256:<hex>` of those settings with their secrets, to notice changes. */
@@ -4370,7 +4390,7 @@ export interface SessionStart {
   cursor?: string;
 }
 
-/** Parameters of `session/start`. `env`, `isolation`, `credential_namespace`, `worktree` and `runtime_config` are refused for a session that exists. */
+/** Parameters of `session/start`. `env`, `isolation`, `credential_namespace`, `worktree`, `mcp_servers` and `runtime_config` are refused for a session that exists. */
 export interface SessionStartParams {
   /** The workspace to work in; required unless `session_id` or `cwd` is given. */
   workspace_id?: string;
@@ -4400,6 +4420,8 @@ export interface SessionStartParams {
   isolation?: IsolationLevel;
   /** Name of the set of logins to use, 1 to 200 characters; `default` if absent. */
   credential_namespace?: string;
+  /** MCP servers of a new session, besides those of the host. One that its runtime cannot use is refused. */
+  mcp_servers?: McpServerParams[];
 }
 
 /** The session that was created, forked or attached to. If something waits in it, its events are sent again. */

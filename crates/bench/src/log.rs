@@ -130,6 +130,7 @@ fn created() -> SessionCreatedPayload {
         workspace_id: None,
         isolation: None,
         env: Vec::new(),
+        mcp_servers: Vec::new(),
         runtime_config: None,
         runtime_config_hash: None,
         adopted: None,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -17,6 +18,10 @@ use roost_process::{Isolation, Raise};
 use crate::cmd::serve;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::paths::StateDir;
+
+/// What a command does while the daemon's parts run in its process.
+pub type Work<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
 /// The daemon's own parts, as far as commands need them in their own process.
 #[async_trait(?Send)]
@@ -26,6 +31,10 @@ pub trait Backend {
 
     /// Carries out `roost serve`; returns when the daemon has ended.
     async fn serve(&self, args: &serve::Args) -> Result<Exit, Error>;
+
+    /// Runs the daemon's parts in this process while `work` runs, in this state directory, and ends everything that they
+    /// started. `codex` is the program to use for Codex, if it is not the configured one.
+    async fn standalone(&self, state: &StateDir, codex: Option<String>, work: Work<'_>) -> Result<(), Error>;
 
     /// Opens the log for a command that only reads. After a crash, the first command recovers the log; while another
     /// process holds the state directory, or an agent waits for the next daemon, the log is read as it is.

@@ -123,7 +123,12 @@ pub struct Launch {
 pub fn main(compose: impl FnOnce(Launch) -> Result<Box<dyn Backend>, Error>) -> ExitCode {
     // For a shell that completes a command line; returns at once for everybody else.
     CompleteEnv::with_factory(<Cli as CommandFactory>::command).var(complete::VARIABLE).bin("roost").complete();
-    let (global, command) = match Cli::try_parse().and_then(Cli::command) {
+    let program = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
+    let parsed = match cmd::acp::args_by_name(&program) {
+        Some(args) => Cli::try_parse_from(args),
+        None => Cli::try_parse(),
+    };
+    let (global, command) = match parsed.and_then(Cli::command) {
         Ok(parsed) => parsed,
         Err(error) => return print_clap_error(&error),
     };
@@ -226,7 +231,7 @@ fn run(command: CliCommand, context: &Context) -> Result<Exit, Error> {
             CliCommand::Git(args) => cmd::git::run(args, context).await,
             CliCommand::Search(args) => cmd::search::run(args, context).await,
             CliCommand::Export(args) => cmd::export::run(args, context).await,
-            CliCommand::Acp(args) => cmd::acp::run(&args),
+            CliCommand::Acp(args) => cmd::acp::run(args, context).await,
             CliCommand::Login(args) => cmd::login::run(args, context).await,
             CliCommand::Runtimes(args) => cmd::runtimes::run(args, context).await,
             CliCommand::Check(args) => cmd::check::run(args, context).await,

@@ -43,7 +43,7 @@ mod workspace;
 mod wrap;
 
 pub use backend::{
-    ArtifactLoss, Backend, CommandSettings, Installation, Login, LoginCommand, NativeSessions, RuntimeReport,
+    ArtifactLoss, Backend, CommandSettings, Installation, Login, LoginCommand, NativeSessions, RuntimeReport, Work,
 };
 pub use background::{StartResult, detach, say_failed};
 pub use blocking::blocking;

@@ -22,6 +22,11 @@ impl StateDir {
         named.map_or_else(default, |dir| std::path::absolute(dir).map_err(Error::NoCwd)).map(Self)
     }
 
+    /// The state directory of `roost acp --standalone`, which no daemon uses.
+    pub(crate) fn standalone(&self) -> Self {
+        Self(self.0.join("standalone"))
+    }
+
     /// The path of the state directory, absolute.
     pub fn dir(&self) -> &Path {
         &self.0

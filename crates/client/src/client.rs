@@ -1,18 +1,21 @@
 //! The client: makes calls, and opens subscriptions beside them.
 
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
 
 use roost_rpc::{InitializeResult, SubscribeParams, Typed, method};
+use tokio::net::UnixStream;
 use tokio::sync::watch;
 
 use crate::connection::Connection;
 use crate::error::Error;
-use crate::line::{self, Notification};
+use crate::line::{self, Endpoint, Notification};
 use crate::subscription::Subscription;
 
 /// A connection to the daemon on which `initialize` was called.
 pub struct Client {
-    path: PathBuf,
+    endpoint: Endpoint,
     connection: Connection,
     greeting: InitializeResult,
 }
@@ -20,9 +23,18 @@ pub struct Client {
 impl Client {
     /// Connects to the daemon that listens on this socket and calls `initialize`.
     pub async fn connect(path: &Path) -> Result<Self, Error> {
-        let connection = Connection::open(path).await?;
+        Self::open(Endpoint::Path(path.into())).await
+    }
+
+    /// Connects to the daemon that this process is, over the connections that `open` makes, and calls `initialize`.
+    pub async fn in_process(open: impl Fn() -> io::Result<UnixStream> + Send + Sync + 'static) -> Result<Self, Error> {
+        Self::open(Endpoint::InProcess(Arc::new(open))).await
+    }
+
+    async fn open(endpoint: Endpoint) -> Result<Self, Error> {
+        let connection = Connection::open(&endpoint).await?;
         let greeting = connection.call::<method::Initialize>(line::hello()).await?;
-        Ok(Self { path: path.into(), connection, greeting })
+        Ok(Self { endpoint, connection, greeting })
     }
 
     /// The daemon's answer to `initialize`: its version and what it supports.
@@ -42,7 +54,12 @@ impl Client {
 
     /// Follows the log's events in the normalized format, over a connection of its own.
     pub async fn subscribe(&self, params: SubscribeParams) -> Result<Subscription, Error> {
-        Subscription::open(&self.path, params).await
+        Subscription::open(&self.endpoint, params).await
+    }
+
+    /// Whether the connection has ended.
+    pub fn is_gone(&self) -> bool {
+        self.connection.is_gone()
     }
 
     /// Returns when the connection has ended.

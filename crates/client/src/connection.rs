@@ -1,7 +1,6 @@
 //! One connection for any number of concurrent calls; each answer goes to its caller.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,7 +13,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::error::Error;
-use crate::line::{self, IncomingLines, Message, Notification};
+use crate::line::{self, Endpoint, IncomingLines, Message, Notification};
 
 /// Requests that may wait to be sent; beyond it callers wait.
 const OUTBOX: usize = 16;
@@ -40,8 +39,8 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) async fn open(path: &Path) -> Result<Self, Error> {
-        let (incoming, outgoing) = line::connect(path).await?;
+    pub(crate) async fn open(endpoint: &Endpoint) -> Result<Self, Error> {
+        let (incoming, outgoing) = line::connect(endpoint).await?;
         let waiting = Arc::new(WaitingCalls(Mutex::new(Some(HashMap::new()))));
         let (outbox, lines) = mpsc::channel(OUTBOX);
         let (notify, notifications) = watch::channel(None);
@@ -62,6 +61,10 @@ impl Connection {
 
     pub(crate) fn notifications(&self) -> watch::Receiver<Option<Notification>> {
         self.notifications.clone()
+    }
+
+    pub(crate) fn is_gone(&self) -> bool {
+        self.outbox.is_closed()
     }
 
     /// Returns when the connection has ended.

@@ -1,6 +1,8 @@
 //! The wire format: one JSON-RPC message per line, in both directions.
 
-use std::path::Path;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use futures::StreamExt;
 use roost_rpc::{ClientInfo, Fault, InitializeParams, Method, PROTOCOL_VERSION};
@@ -32,9 +34,23 @@ impl Decoder for TerminatedLines {
     }
 }
 
-/// Opens a connection to the socket at this path; nothing is sent yet.
-pub(crate) async fn connect(path: &Path) -> Result<(IncomingLines, OwnedWriteHalf), Error> {
-    let stream = UnixStream::connect(path).await.map_err(|source| Error::Io { path: path.into(), source })?;
+/// Where connections of a client lead.
+#[derive(Clone)]
+pub(crate) enum Endpoint {
+    /// The daemon's socket at this path.
+    Path(PathBuf),
+    /// The daemon that this process is: every call makes a new connection to it.
+    InProcess(Arc<dyn Fn() -> io::Result<UnixStream> + Send + Sync>),
+}
+
+/// Opens a connection; nothing is sent yet.
+pub(crate) async fn connect(endpoint: &Endpoint) -> Result<(IncomingLines, OwnedWriteHalf), Error> {
+    let stream = match endpoint {
+        Endpoint::Path(path) => {
+            UnixStream::connect(path).await.map_err(|source| Error::Io { path: path.into(), source })?
+        }
+        Endpoint::InProcess(open) => open().map_err(|source| Error::Io { path: PathBuf::new(), source })?,
+    };
     let (read, write) = stream.into_split();
     Ok((IncomingLines(FramedRead::new(read, TerminatedLines(LinesCodec::new_with_max_length(MAX_LINE)))), write))
 }

@@ -1,7 +1,6 @@
 //! A subscription to the log's events, over a connection of its own.
 
 use std::collections::VecDeque;
-use std::path::Path;
 
 use roost_rpc::{EventBatch, EventFormat, SubscribeParams, Typed, method};
 use serde_json::value::RawValue;
@@ -9,7 +8,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::unix::OwnedWriteHalf;
 
 use crate::error::Error;
-use crate::line::{self, IncomingLines, Message, Notification};
+use crate::line::{self, Endpoint, IncomingLines, Message, Notification};
 
 /// The method of the notification that carries events.
 const BATCH: &str = "event/batch";
@@ -31,8 +30,8 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    pub(crate) async fn open(path: &Path, params: SubscribeParams) -> Result<Self, Error> {
-        let (incoming, outgoing) = line::connect(path).await?;
+    pub(crate) async fn open(endpoint: &Endpoint, params: SubscribeParams) -> Result<Self, Error> {
+        let (incoming, outgoing) = line::connect(endpoint).await?;
         let mut subscription =
             Self { incoming, outgoing, cursor: String::new(), early: VecDeque::new(), others: VecDeque::new() };
         subscription.call::<method::Initialize>(1, line::hello()).await?;

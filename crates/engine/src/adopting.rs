@@ -47,6 +47,7 @@ impl Engine {
             workspace_id: adoption.workspace_id,
             isolation: None,
             env: Vec::new(),
+            mcp_servers: Vec::new(),
             runtime_config: None,
             runtime_config_hash: None,
             adopted: Some(Adopted { runtime_session_id: kept.session.id.clone(), messages: before as u64 }),

@@ -204,6 +204,7 @@ impl Engine {
             workspace_id: new.workspace_id,
             isolation: new.isolation,
             env: secrets.env.keys().cloned().collect(),
+            mcp_servers: secrets.mcp_servers.iter().map(|server| server.name.clone()).collect(),
             runtime_config: secrets.runtime_config.as_ref().map(roost_policy::redact_settings),
             runtime_config_hash: secrets.runtime_config.as_ref().map(|config| canonical::hash(&config.clone().into())),
             adopted: None,

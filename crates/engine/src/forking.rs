@@ -46,6 +46,7 @@ impl Engine {
             workspace_id: source.workspace_id,
             isolation: source.isolation,
             env: source.env,
+            mcp_servers: source.mcp_servers,
             runtime_config_hash: secrets.runtime_config.as_ref().map(|config| canonical::hash(&config.clone().into())),
             runtime_config: source.runtime_config,
             adopted: None,

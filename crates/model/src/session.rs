@@ -207,6 +207,9 @@ pub struct SessionRecord {
     /// Names of the extra environment variables that a client gave it; the values are shown to nobody.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
+    /// Names of its own MCP servers, which a client gave it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mcp_servers: Vec<String>,
     /// The runtime's own settings, passed on without interpretation; secrets are removed here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_config: Option<Map<String, Value>>,
@@ -254,6 +257,7 @@ impl SessionRecord {
                 workspace_id: made.workspace_id.clone(),
                 isolation: made.isolation,
                 env: made.env.clone(),
+                mcp_servers: made.mcp_servers.clone(),
                 runtime_config: made.runtime_config.clone(),
                 runtime_config_hash: made.runtime_config_hash.clone(),
                 adopted: made.adopted.clone(),

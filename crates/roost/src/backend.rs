@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use roost_cli::{
     ArtifactLoss, Backend, CommandSettings, Exit, Installation, Launch, Login, NativeSessions, RuntimeReport,
-    ServeArgs, config_file, working_directory,
+    ServeArgs, StateDir, Work, config_file, working_directory,
 };
 use roost_engine::adapter::Availability;
 use roost_engine::{ArtifactError, Artifacts, HistoryEntry, Homes, namespaces, version_note};
@@ -53,6 +53,19 @@ impl Backend for Composition {
 
     async fn serve(&self, args: &ServeArgs) -> Result<Exit, roost_cli::Error> {
         serve::run(args, &self.launch, &self.config).await
+    }
+
+    async fn standalone(
+        &self,
+        state: &StateDir,
+        codex: Option<String>,
+        work: Work<'_>,
+    ) -> Result<(), roost_cli::Error> {
+        let mut config = self.config.clone();
+        if let Some(program) = codex {
+            config.runtimes.entry("codex".into()).or_default().command = Some(program);
+        }
+        Ok(serve::standalone(state, &config, work).await?)
     }
 
     async fn read_log(&self, command: &str) -> Result<Arc<dyn Log>, roost_cli::Error> {

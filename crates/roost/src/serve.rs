@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use roost_cli::{
-    DAEMON_NAME, Exit, Interrupt, Launch, Listen, ServeArgs, StartResult, Tls, blocking, config_file, detach,
+    DAEMON_NAME, Exit, Interrupt, Launch, Listen, ServeArgs, StartResult, StateDir, Tls, blocking, config_file, detach,
     find_with_status, lock, say_code_ended, say_failed, say_listening, stop_daemon,
 };
 use roost_log::StateLock;
@@ -80,6 +80,11 @@ async fn serve(args: &ServeArgs, launch: &Launch, config: &Config) -> Result<Exi
         () = watch_code(&server, shown_code) => {}
         () = upkeep::keep(&roost.store, &roost.engine, compose::retention(config)) => {}
     }
+    shut_down(launch, server, roost).await;
+    Ok(Exit::Completed)
+}
+
+async fn shut_down(launch: &Launch, server: Server, roost: Roost) {
     let file = launch.state.daemon_file();
     let farewell = async {
         server.stop().await;
@@ -90,7 +95,31 @@ async fn serve(args: &ServeArgs, launch: &Launch, config: &Config) -> Result<Exi
     if tokio::time::timeout(FAREWELL, farewell).await.is_err() {
         tracing::error!("Not everything ended in time; holders end what is left.");
     }
-    Ok(Exit::Completed)
+}
+
+/// Runs the daemon's parts in this process while `work` runs, in a state directory of its own. Only its local socket is
+/// served, and everything that it started ends with it.
+pub(crate) async fn standalone(state: &StateDir, config: &Config, work: impl Future<Output = ()>) -> Result<(), Error> {
+    if roost_process::is_inside_a_run() {
+        return Err(roost_cli::Error::InsideAgent.into());
+    }
+    let launch = Launch { state: state.clone(), config_file: None, verbose: 0 };
+    let alone = ServeArgs { listen: Listen::default(), auto: true, background: false, pairs: false };
+    let settings = Settings { idle_exit: None, ..settings(&alone, &launch, config)? };
+    let roost = Roost::start(lock(state, "roost acp --standalone").await?, state, config).await?;
+    let server = match listen(&launch, settings, &roost).await {
+        Ok((server, _)) => server,
+        Err(error) => {
+            roost.close().await;
+            return Err(error);
+        }
+    };
+    tokio::select! {
+        () = work => {}
+        () = upkeep::keep(&roost.store, &roost.engine, compose::retention(config)) => {}
+    }
+    shut_down(&launch, server, roost).await;
+    Ok(())
 }
 
 /// Takes the lock of the state directory. `None` if another daemon holds it and `any_will_do`. A daemon that only serves

@@ -99,6 +99,8 @@ parameter_table! {
         Admin unless AllowedVariables: SessionStart.env, AgentRun.env;
     "A runtime's settings name programs: tool servers, hooks, key helpers." =>
         Admin unless AllowedSettings: SessionStart.runtime_config;
+    "The runtime starts the program, or trusts what the address answers." =>
+        Admin unless Never: SessionStart.mcp_servers;
     "It becomes an argument or a setting of the runtime." =>
         Admin unless PlainName: SessionStart.model, SessionSend.model;
     "It may share the user's own home and logins where they are kept apart." =>

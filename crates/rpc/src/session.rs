@@ -36,7 +36,7 @@ words! {
 }
 
 params! {
-    /// Parameters of `session/start`. `env`, `isolation`, `credential_namespace`, `worktree` and `runtime_config` are
+    /// Parameters of `session/start`. `env`, `isolation`, `credential_namespace`, `worktree`, `mcp_servers` and `runtime_config` are
     /// refused for a session that exists.
     #[derive(Default)]
     SessionStartParams {
@@ -78,6 +78,29 @@ params! {
         /// Name of the set of logins to use, 1 to 200 characters; `default` if absent.
         #[serde(alias = "credentialNamespace")]
         credential_namespace: String,
+        /// MCP servers of a new session, besides those of the host. One that its runtime cannot use is refused.
+        #[serde(alias = "mcpServers")]
+        mcp_servers: Vec<McpServerParams>,
+    }
+}
+
+params! {
+    /// An MCP server of a session: a program that its runtime starts (`command`), or an address (`url`).
+    #[serde(deny_unknown_fields)]
+    McpServerParams {
+        /// Unique within the session; runtimes make it part of the names of the server's tools.
+        name: String,
+        ;
+        /// The program, which speaks MCP on its stdin and stdout.
+        command: String,
+        /// Its arguments; none if absent.
+        args: Vec<String>,
+        /// Variables for the program. No answer and no event shows their values.
+        env: BTreeMap<String, Secret>,
+        /// The endpoint of a server that speaks "streamable HTTP".
+        url: String,
+        /// Headers for every request to it. No answer and no event shows their values.
+        headers: BTreeMap<String, Secret>,
     }
 }
 

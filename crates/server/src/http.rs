@@ -14,6 +14,7 @@ use roost_rpc::{self, Cost, Fault, FaultCode, Outcome, RpcFrame};
 use serde_json::json;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::SizeAbove;
+use uuid::Uuid;
 
 use crate::caller::{Caller, Door};
 use crate::connection_limit::ConnectionSlot;
@@ -22,10 +23,12 @@ use crate::guard::{AdmittedRequest, PROTOCOL, guard};
 use crate::host::Host;
 use crate::message_budget::Meter;
 use crate::response_frame::{bounded, encode_batch};
-use crate::{metrics, raw, rest, uploads, ws};
+use crate::{acp, metrics, raw, rest, uploads, ws};
 
 /// Bytes of a socket's buffers; a thousand watchers must be cheap.
 const BUFFER: usize = 8 << 10;
+/// The header with which an editor's connection is answered, as the draft of ACP over HTTP wants it.
+const ACP_CONNECTION: &str = "acp-connection-id";
 /// Responses smaller than this, in bytes, are not compressed.
 const COMPRESSED: u64 = 1 << 10;
 
@@ -36,6 +39,7 @@ pub(crate) fn router(host: Arc<Host>) -> Router {
         .route("/health", get(health))
         .route("/metrics", get(scrape))
         .route("/ws", get(upgrade))
+        .route("/acp", get(upgrade_acp))
         .route("/api/rpc", post(call))
         .route("/api/rpc/discover", get(discover))
         .merge(rest::routes())
@@ -63,11 +67,45 @@ async fn discover(State(host): State<Arc<Host>>) -> Response {
 }
 
 async fn upgrade(
+    host: State<Arc<Host>>,
+    admitted: Extension<AdmittedRequest>,
+    slot: Extension<Arc<ConnectionSlot>>,
+    meter: Extension<Arc<Meter>>,
+    socket: WebSocketUpgrade,
+) -> Response {
+    open_socket(host, admitted, slot, meter, socket, SocketUse::Methods)
+}
+
+/// An editor, which speaks the Agent Client Protocol.
+async fn upgrade_acp(
+    host: State<Arc<Host>>,
+    admitted: Extension<AdmittedRequest>,
+    slot: Extension<Arc<ConnectionSlot>>,
+    meter: Extension<Arc<Meter>>,
+    socket: WebSocketUpgrade,
+) -> Response {
+    let mut response = open_socket(host, admitted, slot, meter, socket, SocketUse::Acp);
+    if let Ok(id) = HeaderValue::try_from(Uuid::new_v4().to_string()) {
+        response.headers_mut().insert(ACP_CONNECTION, id);
+    }
+    response
+}
+
+/// What is spoken over a WebSocket.
+enum SocketUse {
+    /// The methods of the table.
+    Methods,
+    /// The Agent Client Protocol.
+    Acp,
+}
+
+fn open_socket(
     State(host): State<Arc<Host>>,
     Extension(admitted): Extension<AdmittedRequest>,
     Extension(slot): Extension<Arc<ConnectionSlot>>,
     Extension(meter): Extension<Arc<Meter>>,
     socket: WebSocketUpgrade,
+    what: SocketUse,
 ) -> Response {
     let AdmittedRequest { caller, client } = admitted;
     let most = host.settings.limits.sockets_per_token as usize;
@@ -92,7 +130,10 @@ async fn upgrade(
         .on_upgrade(move |socket| {
             let tasks = host.daemon.tasks.clone();
             tasks.track_future(async move {
-                ws::serve(socket, host, caller, client, &meter).await;
+                match what {
+                    SocketUse::Methods => ws::serve(socket, host, caller, client, &meter).await,
+                    SocketUse::Acp => acp::serve(socket, host, caller, client, &meter).await,
+                }
                 drop((permit, slot));
             })
         })

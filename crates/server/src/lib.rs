@@ -14,6 +14,7 @@
 //! * **Locality is not trust.** The local socket is the user's own. Over TCP only a token counts, or the local secret
 //!   together with a loopback peer.
 
+mod acp;
 mod agents;
 mod approval_panels;
 pub mod auth;

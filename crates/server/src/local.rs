@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use tokio_util::codec::{AnyDelimiterCodec, AnyDelimiterCodecError, Decoder, FramedRead};
 
 use crate::agents;
+use crate::caller::Caller;
 use crate::connection::{Connection, Outgoing};
 use crate::goodbye::WriteProgress;
 use crate::host::Host;
@@ -26,6 +27,11 @@ pub(crate) async fn serve(stream: UnixStream, host: Arc<Host>) {
         return;
     }
     let caller = agents::caller(&host.sessions.engine, &stream).await;
+    serve_as(stream, host, caller).await;
+}
+
+/// Serves a client that is known already, until it is gone or the server stops.
+pub(crate) async fn serve_as(stream: UnixStream, host: Arc<Host>, caller: Caller) {
     let (connection, outgoing) = Connection::open(&host, caller);
     let (reader, writer) = stream.into_split();
     let progress = WriteProgress::default();

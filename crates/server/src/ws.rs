@@ -36,11 +36,7 @@ pub(crate) async fn serve(socket: WebSocket, host: Arc<Host>, caller: Caller, cl
     let farewell = tokio::select! {
         rebuke = read(stream, &connection, &host, meter) => rebuke,
         () = &mut writing => None,
-        ended = ended(client) => Some(match ended {
-            CloseReason::Revoked => (close_code::POLICY, "authentication failed: the device was revoked"),
-            CloseReason::Expired => (close_code::POLICY, "authentication failed: the token has expired"),
-        }),
-        () = host.daemon.closing.cancelled() => Some((close_code::AWAY, "server shutting down")),
+        goodbye = dismissed(&host, client) => Some(goodbye),
     };
     if let Some((code, reason)) = farewell {
         let last_words = async {
@@ -55,11 +51,20 @@ pub(crate) async fn serve(socket: WebSocket, host: Arc<Host>, caller: Caller, cl
     connection.close(&host);
 }
 
-/// Returns when the client's device may no longer be connected; never for one without a device.
-async fn ended(client: Option<Client>) -> CloseReason {
-    match client {
-        Some(mut client) => client.ended().await,
-        None => std::future::pending().await,
+/// Returns when the server ends the connection: it stops, or the client's device may no longer be connected.
+pub(crate) async fn dismissed(host: &Host, client: Option<Client>) -> Goodbye {
+    let ended = async {
+        match client {
+            Some(mut client) => client.ended().await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        ended = ended => match ended {
+            CloseReason::Revoked => (close_code::POLICY, "authentication failed: the device was revoked"),
+            CloseReason::Expired => (close_code::POLICY, "authentication failed: the token has expired"),
+        },
+        () = host.daemon.closing.cancelled() => (close_code::AWAY, "server shutting down"),
     }
 }
 
@@ -87,7 +92,7 @@ async fn read(
 }
 
 /// A close code and its reason.
-type Goodbye = (u16, &'static str);
+pub(crate) type Goodbye = (u16, &'static str);
 
 /// The close frame for a client that broke the protocol; `None` for one that disconnected.
 fn rebuke(error: &axum::Error) -> Option<Goodbye> {

@@ -88,6 +88,7 @@ pub(crate) fn created(session: &str) -> NewEvent {
             workspace_id: None,
             isolation: None,
             env: Vec::new(),
+            mcp_servers: Vec::new(),
             runtime_config: None,
             runtime_config_hash: None,
             adopted: None,

@@ -38,6 +38,9 @@ payload! {
         /// Names of the extra environment variables that a client gave it; the values are in no event.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         env: Vec<String>,
+        /// Names of its own MCP servers; how they are reached may hold secrets and is in no event (not in the seed).
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        mcp_servers: Vec<String>,
         /// The runtime's own settings, passed on unchanged to the runtime; secrets are removed here.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         runtime_config: Option<Map<String, Value>>,

@@ -80,6 +80,7 @@ fn a_record_follows_its_session_from_created_over_started_to_completed() {
         workspace_id: None,
         isolation: None,
         env: Vec::new(),
+        mcp_servers: Vec::new(),
         runtime_config: None,
         runtime_config_hash: None,
         messages: 0,

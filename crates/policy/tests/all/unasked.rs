@@ -418,6 +418,8 @@ fn an_agent_that_calls_roost_itself_is_asked_about() {
         "roost workspaces add /",
         "roost run --permission-mode yolo x",
         "roost down",
+        "roost acp --standalone",
+        "roost acp setup zed --write",
         "roost",
         "/usr/bin/roost down",
         "sh -c 'roost down'",

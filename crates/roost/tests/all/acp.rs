@@ -1,4 +1,15 @@
-//! An agent that speaks ACP and that nobody knows but `roost.toml`, as a person uses it.
+//! An agent that speaks ACP and that nobody knows but `roost.toml`, as a person uses it; and Roost itself as such an agent.
+
+mod alone;
+mod bad_input;
+mod clients;
+mod doors;
+mod editor;
+mod remote;
+mod scenarios;
+mod setup;
+mod stdio;
+mod tool_servers;
 
 use serde_json::Value;
 use testkit::scripted_agent::{MODELS, MODELS_BY};

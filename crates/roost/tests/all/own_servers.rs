@@ -13,7 +13,7 @@ use crate::kit::{RoostInstance, answer, of_type, script};
 use crate::real;
 
 /// The command of a tool server that tells the weather.
-fn command() -> Vec<String> {
+pub(crate) fn command() -> Vec<String> {
     [this_binary()].into_iter().chain(play("tool_server")).map(|word| word.into_string().unwrap()).collect()
 }
 

@@ -52,7 +52,8 @@ impl RoostInstance {
 }
 
 impl Terminal {
-    fn open(columns: u16, command: std::process::Command) -> Self {
+    /// Starts any command at a terminal of this width.
+    pub(crate) fn open(columns: u16, command: std::process::Command) -> Self {
         let (pty, pts) = open().unwrap();
         pty.resize(Size::new(24, columns)).unwrap();
         // The terminal is stdin, stdout and stderr, whatever was set before.
@@ -100,6 +101,12 @@ impl Terminal {
                 Err(error) => panic!("{text:?} was not shown ({error}); this was:\n{}", self.shown),
             }
         }
+    }
+
+    /// Kills the command, and returns when it is dead.
+    pub(crate) fn kill(mut self) {
+        kill_process(Pid::from_child(&self.child), Signal::KILL).unwrap();
+        self.child.wait().unwrap();
     }
 
     /// Waits for the end; everything that was shown.

@@ -15,6 +15,7 @@ pub(super) fn only_for_new(params: &SessionStartParams) -> Result<(), Fault> {
         ("isolation", params.isolation.is_some()),
         ("credential_namespace", params.credential_namespace.is_some()),
         ("worktree", params.worktree == Some(true)),
+        ("mcp_servers", params.mcp_servers.as_ref().is_some_and(|servers| !servers.is_empty())),
         ("runtime_config", params.runtime_config.as_ref().is_some_and(|config| !config.is_empty())),
     ];
     match named.iter().find(|(_, is_there)| *is_there) {

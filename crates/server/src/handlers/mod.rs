@@ -12,6 +12,7 @@ pub(crate) mod forking;
 pub(crate) mod git;
 pub(crate) mod history;
 pub(crate) mod lifecycle;
+mod mcp_servers;
 mod past;
 pub(crate) mod permission;
 pub(crate) mod repository;

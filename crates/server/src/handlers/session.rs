@@ -23,7 +23,7 @@ use super::attaching::Attachments;
 use super::git::worktree;
 use super::routing::SessionSelector;
 use super::terminal_input::TerminalInput;
-use super::{answering, routing, shape, terminal_input};
+use super::{answering, mcp_servers, routing, shape, terminal_input};
 use crate::dispatch::Context;
 use crate::fault;
 use crate::feed::FeedCommand;
@@ -66,6 +66,7 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
         return attach_result(context, record, outcome).await;
     }
     let runtime = routing::runtime(context, agent_type).await?;
+    let mcp_servers = mcp_servers::of_session(context, &runtime, params.mcp_servers.unwrap_or_default())?;
     let mut worktree = None;
     if wants_worktree {
         let id = workspace.as_ref().ok_or_else(|| Fault::missing("workspace_id"))?.id.clone();
@@ -83,6 +84,7 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
         credential_namespace: namespace.unwrap_or_else(|| usual.credential_namespace.clone()),
         isolation,
         env: params.env.unwrap_or_default(),
+        mcp_servers,
         workspace_id: workspace.map(|entry| entry.id),
         input: CreateSessionInput {
             title: params.title,

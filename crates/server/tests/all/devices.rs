@@ -23,6 +23,7 @@ fn guarded(row: &Parameter, home: &str) -> Value {
         (Unless::BeneathRoots, _) => json!("/etc"),
         (Unless::OnAnotherMachine, _) => json!(format!("{home}/other")),
         (Unless::Never, "isolation") => json!("shared"),
+        (Unless::Never, "mcp_servers") => json!([{ "name": "x", "command": "/bin/sh" }]),
         (Unless::Never, _) => json!("work"),
     }
 }

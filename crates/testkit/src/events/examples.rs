@@ -60,6 +60,7 @@ fn session_and_task_start() -> Vec<EventBody> {
             workspace_id: Some("w1".into()),
             isolation: None,
             env: Vec::new(),
+            mcp_servers: Vec::new(),
             runtime_config: json!({ "sandbox": ["strict"] }).as_object().cloned(),
             runtime_config_hash: None,
             adopted: None,

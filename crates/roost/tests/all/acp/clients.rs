@@ -1,0 +1,367 @@
+//! ACP clients that nobody here wrote, against `roost acp`: `acpx`, the TypeScript SDK and the Python SDK. Every line that
+//! Roost sends them is checked against the schemas of the SDK.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+use testkit::acp_schema::AcpChecker;
+use testkit::agents::{self, Agent};
+
+use super::remote::{self, RemoteEditor};
+use crate::kit::{Done, RoostInstance, RunningCommand, script, wait_for};
+use crate::real;
+use crate::terminal::Terminal;
+
+/// A runtime behind `roost acp`, and prompts that make it do the same as the others.
+#[derive(Clone, Copy)]
+struct HostedAgent {
+    id: &'static str,
+    /// Writes `out.txt`, which has to be approved.
+    write: &'static str,
+    /// Answers for much longer than a test waits.
+    slow: &'static str,
+    /// Answers shortly.
+    short: &'static str,
+    agent: Option<Agent>,
+}
+
+const DEMO: HostedAgent =
+    HostedAgent { id: "demo", write: "edit out.txt", slow: "slow 600", short: "hello", agent: None };
+const CODEX: HostedAgent = HostedAgent { id: "codex", agent: Some(Agent::Codex), ..SCRIPTED };
+const CLAUDE: HostedAgent = HostedAgent { id: "claude", agent: Some(Agent::Claude), ..SCRIPTED };
+const SCRIPTED: HostedAgent =
+    HostedAgent { id: "", write: "SCRIPT:shell", slow: "SCRIPT:slow", short: "SCRIPT:text", agent: None };
+
+/// An instance with the runtime, and a command that is `roost acp` and notes every line in both directions.
+struct Setup {
+    instance: RoostInstance,
+}
+
+impl Setup {
+    fn new(hosted: HostedAgent) -> Self {
+        let instance = match hosted.agent {
+            Some(agent) => real::instance(agent, hosted.id, &[]),
+            None => RoostInstance::new(),
+        };
+        let setup = Self { instance };
+        fs::create_dir(setup.wire()).unwrap();
+        let (roost, wire) = (env!("CARGO_BIN_EXE_roost"), setup.wire());
+        let wire = wire.display();
+        // The process is `roost acp` itself, so that signals of the client reach it.
+        let noted = format!(
+            r#"exec 3< <(tee "{wire}/$$.sent") 4> >(tee "{wire}/$$.received"); exec "$0" "$@" <&3 >&4 3<&- 4>&-"#
+        );
+        script(&setup.agent(), &format!("exec bash -c '{noted}' '{roost}' acp --runtime {} \"$@\"", hosted.id));
+        setup
+    }
+
+    fn wire(&self) -> PathBuf {
+        self.instance.state().with_file_name("wire")
+    }
+
+    /// The command that the clients start.
+    fn agent(&self) -> PathBuf {
+        self.instance.state().with_file_name("agent")
+    }
+
+    fn out(&self) -> PathBuf {
+        self.instance.work().join("out.txt")
+    }
+
+    /// Runs an SDK with a plan, which gets the command and the folder.
+    fn drive(&self, sdk: Sdk, plan: &Value) -> Value {
+        let mut whole = json!({ "command": [self.agent()], "cwd": self.instance.work() });
+        whole.as_object_mut().unwrap().extend(plan.as_object().unwrap().clone());
+        let done = RunningCommand::new(self.instance.clear(&mut sdk.command()).arg(whole.to_string())).finish();
+        let report: Value = serde_json::from_str(&done.ended(0).stdout).unwrap();
+        assert_eq!((&report["version"], &report["exit"]), (&json!(1), &json!(0)), "{sdk:?}: {report:#}");
+        report
+    }
+
+    fn acpx(&self, args: &[&str]) -> Command {
+        let program = agents::acp_clients().join("node_modules/acpx/dist/cli.js");
+        let mut command = Command::new(agents::program("node"));
+        self.instance.clear(&mut command).arg(program).arg("--cwd").arg(self.instance.work());
+        command.arg("--agent").arg(self.agent()).args(args);
+        command
+    }
+
+    fn run_acpx(&self, args: &[&str]) -> Done {
+        RunningCommand::new(&mut self.acpx(args)).finish()
+    }
+
+    /// Checks every line that Roost has sent to any client here.
+    #[track_caller]
+    fn check_wire(&self) {
+        wait_for("the connections to be over", || {
+            let ended = self.instance.processes().iter().all(|command| !command.starts_with("tee "));
+            ended.then_some(())
+        });
+        let files: Vec<_> = fs::read_dir(self.wire()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let received: Vec<_> =
+            files.iter().filter(|file| file.extension().is_some_and(|end| end == "received")).collect();
+        assert!(!received.is_empty());
+        for file in received {
+            check_connection(&file.with_extension("sent"), file);
+        }
+    }
+}
+
+#[track_caller]
+fn check_connection(sent: &Path, received: &Path) {
+    let mut checker = AcpChecker::new(1);
+    fs::read_to_string(sent).unwrap().lines().for_each(|line| checker.client_sent(line));
+    for line in fs::read_to_string(received).unwrap().lines() {
+        checker.agent_sent(line).unwrap_or_else(|problem| panic!("{problem}"));
+    }
+    assert_eq!(checker.unanswered(), Vec::<&str>::new());
+}
+
+/// An official SDK, driven by a script in `conformance/acp`.
+#[derive(Clone, Copy, Debug)]
+enum Sdk {
+    TypeScript,
+    Python,
+}
+
+impl Sdk {
+    const ALL: [Self; 2] = [Self::TypeScript, Self::Python];
+
+    fn command(self) -> Command {
+        let (scripts, clients) =
+            (Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/acp"), agents::acp_clients());
+        match self {
+            Self::TypeScript => {
+                let mut command = Command::new(agents::program("node"));
+                command.arg(scripts.join("client.mjs")).arg(clients.join("node_modules"));
+                command
+            }
+            Self::Python => {
+                let mut command = Command::new(clients.join("python/bin/python"));
+                // The folder of the script is the checkout, which is nobody's to write into.
+                command.arg("-B").arg(scripts.join("client.py"));
+                command
+            }
+        }
+    }
+}
+
+fn stops(report: &Value) -> Vec<&str> {
+    report["turns"].as_array().unwrap().iter().map(|turn| turn["stop"].as_str().unwrap_or("error")).collect()
+}
+
+fn approved_calls_run(hosted: HostedAgent) {
+    for sdk in Sdk::ALL {
+        let setup = Setup::new(hosted);
+        let report = setup.drive(sdk, &json!({ "prompts": [hosted.write], "answer": "allow_once" }));
+        assert_eq!(stops(&report), ["end_turn"], "{sdk:?}: {report:#}");
+        assert_eq!(report["permissions"].as_array().unwrap().len(), 1, "{sdk:?}: {report:#}");
+        assert_eq!(report["turns"][0]["tools"], json!(["completed"]), "{sdk:?}: {report:#}");
+        assert!(setup.out().exists(), "{sdk:?}: {report:#}");
+        setup.check_wire();
+    }
+}
+
+fn denied_calls_do_not_run(hosted: HostedAgent) {
+    for sdk in Sdk::ALL {
+        let setup = Setup::new(hosted);
+        let report = setup.drive(sdk, &json!({ "prompts": [hosted.write], "answer": "reject_once" }));
+        assert_eq!(stops(&report), ["end_turn"], "{sdk:?}: {report:#}");
+        assert_eq!(report["turns"][0]["tools"], json!(["failed"]), "{sdk:?}: {report:#}");
+        assert!(!setup.out().exists(), "{sdk:?}: {report:#}");
+        setup.check_wire();
+    }
+}
+
+fn a_cancelled_turn_ends_so_and_the_session_goes_on(hosted: HostedAgent) {
+    for sdk in Sdk::ALL {
+        let setup = Setup::new(hosted);
+        let prompts = [hosted.slow, hosted.short];
+        let report = setup.drive(sdk, &json!({ "prompts": prompts, "cancel_on": "agent_message_chunk" }));
+        assert_eq!(stops(&report), ["cancelled", "end_turn"], "{sdk:?}: {report:#}");
+        setup.check_wire();
+    }
+}
+
+fn cancelling_instead_of_answering_ends_the_turn(hosted: HostedAgent) {
+    for sdk in Sdk::ALL {
+        let setup = Setup::new(hosted);
+        let report = setup.drive(sdk, &json!({ "prompts": [hosted.write], "answer": "cancel" }));
+        assert_eq!(stops(&report), ["cancelled"], "{sdk:?}: {report:#}");
+        assert!(!setup.out().exists(), "{sdk:?}: {report:#}");
+        setup.check_wire();
+    }
+}
+
+/// One SDK begins the session, the other one loads it in another process.
+fn a_session_is_loaded_with_what_was_said_and_goes_on(hosted: HostedAgent) {
+    for (first, second) in [(Sdk::TypeScript, Sdk::Python), (Sdk::Python, Sdk::TypeScript)] {
+        let setup = Setup::new(hosted);
+        let begun = setup.drive(first, &json!({ "prompts": [hosted.short] }));
+        let report = setup.drive(second, &json!({ "load": begun["session"], "prompts": [hosted.short] }));
+        let replayed = report["replayed"].as_array().unwrap();
+        for kind in ["user_message_chunk", "agent_message_chunk"] {
+            assert!(replayed.contains(&json!(kind)), "{second:?}: {kind} is not in {report:#}");
+        }
+        assert_eq!(stops(&report), ["end_turn"], "{second:?}: {report:#}");
+        setup.check_wire();
+    }
+}
+
+fn acpx_approves_and_denies(hosted: HostedAgent) {
+    let setup = Setup::new(hosted);
+    // Its code for a turn in which everything that was asked was denied.
+    setup.run_acpx(&["--deny-all", "--format", "json", "exec", hosted.write]).ended(5);
+    assert!(!setup.out().exists());
+    let done = setup.run_acpx(&["--approve-all", "--format", "json", "exec", hosted.write]).ended(0);
+    assert!(done.stdout.contains("session/request_permission") && done.stdout.contains("end_turn"), "{}", done.stdout);
+    assert!(setup.out().exists());
+    setup.check_wire();
+}
+
+fn acpx_keeps_a_session_and_cancels_a_turn(hosted: HostedAgent) {
+    let setup = Setup::new(hosted);
+    setup.run_acpx(&["sessions", "new"]).ended(0);
+    let done = setup.run_acpx(&["--format", "json", "prompt", hosted.short]).ended(0);
+    assert!(done.stdout.contains("end_turn"), "{}", done.stdout);
+    let mut slow = RunningCommand::new(&mut setup.acpx(&["--format", "json", "prompt", hosted.slow]));
+    slow.lines_to("agent_message_chunk");
+    setup.run_acpx(&["cancel"]).ended(0);
+    slow.lines_to(r#""stopReason":"cancelled""#);
+    slow.finish();
+    let done = setup.run_acpx(&["--format", "json", "prompt", hosted.short]).ended(0);
+    assert!(done.stdout.contains("end_turn"), "{}", done.stdout);
+    setup.run_acpx(&["sessions", "close"]).ended(0);
+    setup.check_wire();
+}
+
+#[test]
+fn acpx_decides_by_its_policy() {
+    let setup = Setup::new(DEMO);
+    for (policy, code) in [
+        (r#"{"autoDeny":["edit"],"defaultAction":"approve"}"#, 5),
+        (r#"{"defaultAction":"deny"}"#, 5),
+        (r#"{"autoApprove":["edit"],"defaultAction":"deny"}"#, 0),
+    ] {
+        setup.run_acpx(&["--permission-policy", policy, "--format", "quiet", "exec", DEMO.write]).ended(code);
+        assert_eq!(setup.out().exists(), code == 0, "{policy}");
+    }
+    setup.check_wire();
+}
+
+#[test]
+fn acpx_changes_the_mode_of_its_session() {
+    let setup = Setup::new(DEMO);
+    setup.run_acpx(&["sessions", "new"]).ended(0);
+    for (change, writes) in [(["set-mode", "plan"].as_slice(), false), (&["set", "mode", "yolo"], true)] {
+        setup.run_acpx(change).ended(0);
+        setup.run_acpx(&["--deny-all", "--format", "quiet", "prompt", DEMO.write]).ended(0);
+        assert_eq!(setup.out().exists(), writes, "{change:?}");
+    }
+    setup.run_acpx(&["sessions", "close"]).ended(0);
+    setup.check_wire();
+}
+
+#[tokio::test]
+async fn the_typescript_sdk_prompts_and_answers_over_a_websocket() {
+    let instance = RoostInstance::new();
+    let door = remote::up(&instance);
+    let authorization = format!("Bearer {}", remote::paired(&instance, door).await);
+    let plan = json!({
+        "transport": "ws", "url": format!("ws://{door}/acp"), "headers": { "Authorization": authorization },
+        "cwd": instance.work(), "prompts": [DEMO.write, DEMO.short],
+    });
+    let mut command = Sdk::TypeScript.command();
+    let done = RunningCommand::new(instance.clear(&mut command).arg(plan.to_string())).finish().ended(0);
+    let report: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(stops(&report), ["end_turn", "end_turn"], "{report:#}");
+    assert!(instance.work().join("out.txt").exists(), "{report:#}");
+}
+
+/// What the session of an editor is for: somebody else answers, and the session stays when its editor is gone.
+#[tokio::test]
+async fn a_session_of_acpx_is_watched_and_approved_over_a_websocket_and_goes_on_without_acpx() {
+    let setup = Setup::new(DEMO);
+    let door = remote::up(&setup.instance);
+    let token = remote::paired(&setup.instance, door).await;
+    let mut acpx = setup.acpx(&["exec", DEMO.write]);
+    // At a terminal it asks the user, who does not answer here.
+    acpx.env("TERM", "dumb");
+    let mut acpx = Terminal::open(80, acpx);
+    acpx.shows("(y/N)");
+
+    let mut phone = RemoteEditor::open(door, &token).await;
+    let listed = phone.call("session/list", json!({})).await;
+    let session = listed["result"]["sessions"][0]["sessionId"].as_str().unwrap().to_owned();
+    let params = json!({ "sessionId": session, "cwd": setup.instance.work(), "mcpServers": [] });
+    phone.call("session/load", params).await;
+    let asked = phone.wait(|message| message["method"] == "session/request_permission").await;
+    assert!(!setup.out().exists());
+    let outcome = json!({ "outcome": { "outcome": "selected", "optionId": "allow_once" } });
+    phone.send(json!({ "jsonrpc": "2.0", "id": asked["id"], "result": outcome })).await;
+    acpx.shows("I wrote `out.txt`.");
+    assert!(setup.out().exists());
+
+    acpx.kill();
+    let prompt = phone.prompt(&session, "resume").await;
+    assert_eq!(phone.reply(prompt).await["result"]["stopReason"], "end_turn");
+    let remembered = "Prompts in this session: 2";
+    phone
+        .wait(|message| {
+            let text = message["params"]["update"]["content"]["text"].as_str();
+            text.is_some_and(|text| text.contains(remembered))
+        })
+        .await;
+}
+
+/// Every scenario with every client, for each of these runtimes.
+macro_rules! with_every_client {
+    ($($module:ident: $hosted:expr;)*) => { $(
+        mod $module {
+            use super::*;
+
+            #[test]
+            fn approved_calls_run() {
+                super::approved_calls_run($hosted);
+            }
+
+            #[test]
+            fn denied_calls_do_not_run() {
+                super::denied_calls_do_not_run($hosted);
+            }
+
+            #[test]
+            fn a_cancelled_turn_ends_so_and_the_session_goes_on() {
+                super::a_cancelled_turn_ends_so_and_the_session_goes_on($hosted);
+            }
+
+            #[test]
+            fn cancelling_instead_of_answering_ends_the_turn() {
+                super::cancelling_instead_of_answering_ends_the_turn($hosted);
+            }
+
+            #[test]
+            fn a_session_is_loaded_with_what_was_said_and_goes_on() {
+                super::a_session_is_loaded_with_what_was_said_and_goes_on($hosted);
+            }
+
+            #[test]
+            fn acpx_approves_and_denies() {
+                super::acpx_approves_and_denies($hosted);
+            }
+
+            #[test]
+            fn acpx_keeps_a_session_and_cancels_a_turn() {
+                super::acpx_keeps_a_session_and_cancels_a_turn($hosted);
+            }
+        }
+    )* };
+}
+
+with_every_client! {
+    demo: DEMO;
+    codex: CODEX;
+    claude: CLAUDE;
+}

@@ -1,0 +1,142 @@
+//! One session, many doors: what an editor does is everybody's, and what others do is the editor's.
+
+use serde_json::{Value, json};
+
+use super::editor::Editor;
+use crate::kit::{RoostInstance, wait_for};
+
+fn load(instance: &RoostInstance, session: &str) -> Value {
+    json!({ "sessionId": session, "cwd": instance.work(), "mcpServers": [] })
+}
+
+/// The id of the approval that waits.
+fn waiting(instance: &RoostInstance) -> String {
+    wait_for("an approval", || {
+        let listed = instance.run(&["approvals", "--json"]).ended(0).stdout;
+        let first: Value = serde_json::from_str(listed.lines().next()?).unwrap();
+        first["ask"]["approval"]["tool_call_id"].as_str().map(ToOwned::to_owned)
+    })
+}
+
+#[test]
+fn what_an_editor_starts_is_listed_at_once_and_a_terminal_answers_for_it() {
+    let instance = RoostInstance::new();
+    let mut editor = Editor::open(&instance, &[]);
+    let session = editor.new_session(&instance);
+    let listed = instance.run(&["sessions", "--json"]).ended(0).stdout;
+    assert!(listed.contains(&session), "{listed}");
+    let prompt = editor.prompt(&session, "edit notes.txt");
+    let asked = editor.asked("session/request_permission");
+    instance.run(&["approvals", "answer", &waiting(&instance), "allow"]).ended(0);
+    assert_eq!(editor.reply(prompt)["result"]["stopReason"], "end_turn");
+    assert!(instance.work().join("notes.txt").exists());
+    let withdrawn = editor.wait("the withdrawal", |message| message["method"] == "$/cancel_request");
+    assert_eq!(withdrawn["params"]["requestId"], asked["id"]);
+    editor.choose(&asked, "reject_once");
+    let prompt = editor.prompt(&session, "hello");
+    assert_eq!(editor.reply(prompt)["result"]["stopReason"], "end_turn", "the late answer did no harm");
+}
+
+#[test]
+fn an_editor_that_comes_back_loads_the_session_and_finds_what_waits() {
+    let instance = RoostInstance::new();
+    let mut editor = Editor::open(&instance, &[]);
+    let session = editor.new_session(&instance);
+    let prompt = editor.prompt(&session, "hello");
+    editor.reply(prompt);
+    let said = editor.answer();
+    editor.prompt(&session, "edit notes.txt");
+    let first = editor.asked("session/request_permission");
+    editor.kill();
+    let mut editor = Editor::open(&instance, &[]);
+    let listed = editor.result("session/list", json!({}));
+    assert_eq!(listed["sessions"][0]["sessionId"], session);
+    editor.forget();
+    let loaded = editor.request("session/load", load(&instance, &session));
+    let reply = editor.reply(loaded);
+    assert_eq!(reply["result"]["modes"]["currentModeId"], "ask", "{reply}");
+    let (texts, answer) = (editor.updates("user_message_chunk"), editor.answer());
+    let prompts: Vec<_> = texts.iter().map(|update| update["content"]["text"].as_str().unwrap()).collect();
+    assert_eq!(prompts, ["hello", "edit notes.txt"]);
+    assert_eq!(answer, said, "the answer is repeated once, before the reply");
+    assert_eq!(editor.updates("tool_call").len(), 1);
+    let asked = editor.asked("session/request_permission");
+    assert_eq!(asked["params"], first["params"]);
+    editor.choose(&asked, "allow_once");
+    wait_for("the file", || instance.work().join("notes.txt").exists().then_some(()));
+}
+
+#[test]
+fn a_session_that_is_resumed_repeats_nothing_and_asks_what_waits() {
+    let instance = RoostInstance::new();
+    let mut editor = Editor::open(&instance, &[]);
+    let session = editor.new_session(&instance);
+    editor.prompt(&session, "edit notes.txt");
+    editor.asked("session/request_permission");
+    editor.kill();
+    let mut editor = Editor::open(&instance, &[]);
+    editor.result("session/resume", load(&instance, &session));
+    assert!(editor.updates("user_message_chunk").is_empty() && editor.answer().is_empty());
+    let asked = editor.asked("session/request_permission");
+    editor.choose(&asked, "reject_once");
+    editor.wait("the end of the call", |message| message["params"]["update"]["status"] == "failed");
+}
+
+#[test]
+fn a_second_editor_sees_the_first_ones_prompt_and_either_answers() {
+    let instance = RoostInstance::new();
+    let (mut first, mut second) = (Editor::open(&instance, &[]), Editor::open(&instance, &[]));
+    let session = first.new_session(&instance);
+    second.result("session/load", load(&instance, &session));
+    let prompt = first.prompt(&session, "edit notes.txt");
+    let (mine, theirs) = (first.asked("session/request_permission"), second.asked("session/request_permission"));
+    second.choose(&theirs, "allow_once");
+    assert_eq!(first.reply(prompt)["result"]["stopReason"], "end_turn");
+    let withdrawn = first.wait("the withdrawal", |message| message["method"] == "$/cancel_request");
+    assert_eq!(withdrawn["params"]["requestId"], mine["id"]);
+    second.chunk("notes.txt");
+    let theirs = second.updates("user_message_chunk").pop().unwrap();
+    assert_eq!(theirs["content"]["text"], "edit notes.txt");
+}
+
+#[test]
+fn a_session_of_a_terminal_can_be_listed_loaded_and_prompted() {
+    let instance = RoostInstance::new();
+    let events = instance.run(&["run", "--json", "hello"]).ended(0).events(1);
+    let session = crate::kit::session_id(&events);
+    let mut editor = Editor::open(&instance, &[]);
+    assert_eq!(editor.result("session/list", json!({}))["sessions"][0]["sessionId"], session);
+    editor.result("session/load", load(&instance, &session));
+    assert!(editor.answer().contains("demo agent"));
+    let prompt = editor.prompt(&session, "hello");
+    assert_eq!(editor.reply(prompt)["result"]["stopReason"], "end_turn");
+}
+
+#[test]
+fn a_session_can_be_prompted_without_being_loaded() {
+    let instance = RoostInstance::new();
+    let session = {
+        let mut editor = Editor::open(&instance, &[]);
+        let session = editor.new_session(&instance);
+        editor.leave();
+        session
+    };
+    let mut editor = Editor::open(&instance, &[]);
+    let prompt = editor.prompt(&session, "hello");
+    assert_eq!(editor.reply(prompt)["result"]["stopReason"], "end_turn");
+}
+
+#[test]
+fn a_daemon_that_dies_fails_the_turn_and_the_next_prompt_starts_it_again() {
+    let instance = RoostInstance::new();
+    let mut editor = Editor::open(&instance, &[]);
+    let session = editor.new_session(&instance);
+    let prompt = editor.prompt(&session, "slow 600");
+    editor
+        .wait("a piece of the answer", |message| message["params"]["update"]["sessionUpdate"] == "agent_message_chunk");
+    instance.kill_daemon();
+    let reply = editor.reply(prompt);
+    assert_eq!(reply["error"]["code"], -32603, "{reply}");
+    let prompt = editor.prompt(&session, "hello");
+    assert_eq!(editor.reply(prompt)["result"]["stopReason"], "end_turn");
+}
