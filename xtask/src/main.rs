@@ -34,7 +34,7 @@ cargo xtask record AGENT [--newest]    records an agent under Roost, for the tes
 cargo xtask recording                  records `roost demo` for the README: docs/demo.cast and docs/demo.svg
 cargo xtask bench [NAME...] [--json FILE]
                                        side-by-side measurements: stream, first, log, memory, policy, door, agents,
-                                       workspace (default: all)
+                                       workspace, acp (default: all)
 
 Builds and downloads are kept under ~/.cache/roost (XDG_CACHE_HOME and CARGO_TARGET_DIR are honoured).";
 
