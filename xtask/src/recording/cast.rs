@@ -35,7 +35,7 @@ impl Cast {
         }
     }
 
-    /// The file.
+    /// The cast as the text of its file.
     pub(super) fn to_text(&self) -> String {
         let header = json!({
             "version": 2, "width": COLUMNS, "height": ROWS, "title": "roost demo", "env": { "TERM": "xterm-256color" },

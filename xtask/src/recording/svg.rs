@@ -34,7 +34,7 @@ struct Frame {
     time: Duration,
 }
 
-/// The picture.
+/// Draws a cast as an animated picture, which begins anew after its last frame.
 pub(super) fn animated(cast: &Cast) -> String {
     let frames = frames(cast);
     let (width, height) = (f64::from(COLUMNS) * WIDTH + 2.0 * MARGIN, f64::from(ROWS) * HEIGHT + 2.0 * MARGIN);
