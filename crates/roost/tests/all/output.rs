@@ -52,7 +52,7 @@ fn thoughts_are_told_apart_from_the_answer_without_colours() {
     let instance = RoostInstance::new();
     let done = instance.run(&["run", "think"]).ended(0);
     assert_eq!(done.stdout, "I thought about it: thinking works.\n");
-    assert!(done.stderr.starts_with("┊ The user wants to see me think. "), "{done:#?}");
+    assert!(done.stderr.contains("\n┊ The user wants to see me think. "), "{done:#?}");
     let shown = instance.terminal(&["run", "think"]).ended(0);
     assert!(shown.contains("┊ The user wants") && shown.contains("\nI thought about it"), "{shown}");
 }

@@ -7,7 +7,7 @@ const CHOICE: &str = "[n]o: ";
 
 /// A command that waits until somebody answers its approval elsewhere.
 fn waiting(instance: &RoostInstance) -> RunningCommand {
-    let mut run = instance.start(&["run", "--approvals", "wait", "edit"]);
+    let mut run = instance.start_with_stderr(&["run", "--approvals", "wait", "edit"]);
     run.lines_to("waits for an answer");
     run
 }
