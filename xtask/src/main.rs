@@ -30,7 +30,7 @@ cargo xtask model [--port N | --roost HOME]
 cargo xtask record AGENT [--newest]    records an agent under Roost, for the tests with recorded runs
 cargo xtask bench [NAME...] [--json FILE]
                                        side-by-side measurements: stream, first, log, memory, policy, door, agents,
-                                       workspace (default: all)
+                                       workspace, acp (default: all)
 
 Builds and downloads are kept under ~/.cache/roost (XDG_CACHE_HOME and CARGO_TARGET_DIR are honoured).";
 

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -15,6 +16,8 @@ pub(crate) struct BareAgent {
     stdout: BufReader<ChildStdout>,
     session: String,
     next_id: u64,
+    /// When `initialize` was answered.
+    greeted: Instant,
 }
 
 impl BareAgent {
@@ -25,16 +28,20 @@ impl BareAgent {
 
     /// Starts the agent and makes a session in this folder.
     pub(crate) fn start_in(cwd: &Path) -> Outcome<Self> {
-        let mut child = Command::new(stage::roost()?)
-            .arg("demo-agent")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
+        let mut command = Command::new(stage::roost()?);
+        command.arg("demo-agent");
+        Self::start_command(command, cwd)
+    }
+
+    /// Starts the agent that this command is, and makes a session in this folder.
+    pub(crate) fn start_command(mut command: Command, cwd: &Path) -> Outcome<Self> {
+        let started = Instant::now();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let stdin = child.stdin.take().ok_or("no stdin")?;
         let stdout = BufReader::new(child.stdout.take().ok_or("no stdout")?);
-        let mut agent = Self { child, stdin, stdout, session: String::new(), next_id: 0 };
+        let mut agent = Self { child, stdin, stdout, session: String::new(), next_id: 0, greeted: started };
         agent.call("initialize", json!({ "protocolVersion": 1, "clientCapabilities": {} }))?;
+        agent.greeted = Instant::now();
         let made = agent.call("session/new", json!({ "cwd": cwd, "mcpServers": [] }))?;
         agent.session = made["sessionId"].as_str().ok_or("no session id")?.into();
         Ok(agent)
@@ -46,6 +53,30 @@ impl BareAgent {
         self.send("session/prompt", params)?;
         while !self.read()?.contains("agent_message_chunk") {}
         Ok(())
+    }
+
+    /// When the agent has answered `initialize`.
+    pub(crate) fn greeted(&self) -> Instant {
+        self.greeted
+    }
+
+    /// The id of its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Runs a turn to its end; `on_line` sees every line of it.
+    pub(crate) fn run_turn(&mut self, text: &str, mut on_line: impl FnMut(&str)) -> Outcome {
+        let params = json!({ "sessionId": self.session, "prompt": [{ "type": "text", "text": text }] });
+        self.send("session/prompt", params)?;
+        let end = format!("\"id\":{},", self.next_id);
+        loop {
+            let line = self.read()?;
+            on_line(&line);
+            if line.contains(&end) && line.contains("\"stopReason\"") {
+                return Ok(());
+            }
+        }
     }
 
     /// Runs a turn to its end and grants every request for permission.

@@ -1,7 +1,7 @@
 //! What a program sees that reads `roost run --json`: the same flood through daemon, socket, client and a pipe.
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -39,6 +39,16 @@ impl Daemon {
             return Err(format!("roost run ended with {status}").into());
         }
         Ok(lines as f64 / start.elapsed().as_secs_f64())
+    }
+
+    /// The command that an editor starts.
+    pub(crate) fn acp(&self) -> Command {
+        self.command(&["acp", "--runtime", "demo"])
+    }
+
+    /// The folder in which sessions work.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     fn command(&self, args: &[&str]) -> Command {

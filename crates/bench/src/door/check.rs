@@ -124,7 +124,7 @@ fn micros(now: u64, sent: u64) -> u32 {
 }
 
 /// The number and the time of a piece, after its first word: `17 at 123456 ns`.
-fn drip(text: &[u8]) -> Option<(u64, u64)> {
+pub(crate) fn drip(text: &[u8]) -> Option<(u64, u64)> {
     let (piece, rest) = number(text)?;
     let (sent, rest) = number(rest.strip_prefix(b" at ")?)?;
     rest.starts_with(b" ns").then_some((piece, sent))
