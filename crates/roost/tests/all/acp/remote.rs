@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
+use testkit::acp_schema::AcpChecker;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_tungstenite::WebSocketStream;
@@ -41,6 +42,7 @@ pub(super) async fn paired(instance: &RoostInstance, door: SocketAddr) -> String
 
 pub(super) struct RemoteEditor {
     socket: WebSocketStream<TcpStream>,
+    checker: AcpChecker,
     seen: Vec<Value>,
     last_id: i64,
 }
@@ -54,7 +56,7 @@ impl RemoteEditor {
         let stream = TcpStream::connect(door).await.unwrap();
         let (socket, response) = tokio_tungstenite::client_async(request, stream).await?;
         assert!(response.headers().contains_key("acp-connection-id"));
-        Ok(Self { socket, seen: Vec::new(), last_id: 0 })
+        Ok(Self { socket, checker: AcpChecker::new(1), seen: Vec::new(), last_id: 0 })
     }
 
     /// Connects and says hello.
@@ -65,7 +67,9 @@ impl RemoteEditor {
     }
 
     pub(super) async fn send(&mut self, message: Value) {
-        self.socket.send(Message::text(message.to_string())).await.unwrap();
+        let text = message.to_string();
+        self.checker.client_sent(&text);
+        self.socket.send(Message::text(text)).await.unwrap();
     }
 
     pub(super) async fn request(&mut self, method: &str, params: Value) -> i64 {
@@ -90,7 +94,10 @@ impl RemoteEditor {
             }
             let next = tokio::time::timeout(PATIENCE, self.socket.next()).await;
             match next.unwrap_or_else(|_| panic!("waited in vain; received: {:#?}", self.seen)).unwrap().unwrap() {
-                Message::Text(text) => self.seen.push(serde_json::from_str(&text).unwrap()),
+                Message::Text(text) => {
+                    self.checker.agent_sent(&text).unwrap_or_else(|problem| panic!("{problem}"));
+                    self.seen.push(serde_json::from_str(&text).unwrap());
+                }
                 Message::Close(why) => panic!("closed: {why:?}"),
                 _ => {}
             }
