@@ -143,7 +143,7 @@ impl Door {
         if method == "initialize" {
             // Before the next message is read, so that requests which a client sends right behind it find it done.
             let answer = self.answer(&method, params).await;
-            return self.peer.reply(&id, answer.map(|answered| answered.result)).await;
+            return self.editor.reply(&id, answer.map(|answered| answered.result)).await;
         }
         let door = self.clone();
         if method != "session/prompt" {
