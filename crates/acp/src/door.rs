@@ -16,6 +16,7 @@ use tokio::time::timeout;
 use crate::daemon::DaemonLink;
 use crate::editor::EditorConnection;
 use crate::error;
+use crate::evidence::Evidence;
 use crate::lines::{MAX_MESSAGE, ReceivedMessage};
 use crate::message::{self, Incoming};
 use crate::profile::{Params, Profile};
@@ -41,6 +42,8 @@ pub struct Settings {
     pub mode: Option<Mode>,
     /// Variables of new sessions, for their runtime.
     pub env: BTreeMap<String, Secret>,
+    /// The audit file, if there is one.
+    pub evidence: Evidence,
     /// Which input is accepted.
     pub profile: Profile,
 }

@@ -45,6 +45,8 @@ pub enum Error {
     NotText { path: String, media_type: String },
     #[error("{} could not be written: {source}; name another file with --output", path.display())]
     Export { path: PathBuf, source: io::Error },
+    #[error("{} could not be written: {source}; ACPLB_EVIDENCE_PATH names it", path.display())]
+    Evidence { path: PathBuf, source: io::Error },
     #[error("{} cannot be used: {source}; make it writable, or name another directory with --state", path.display())]
     State { path: PathBuf, source: io::Error },
     #[error("{} is too long for a socket and XDG_RUNTIME_DIR is not set; name a shorter one with --state", .0.display())]
@@ -159,6 +161,7 @@ impl Error {
             | Self::Unreadable(_)
             | Self::Client(_)
             | Self::Export { .. }
+            | Self::Evidence { .. }
             | Self::Input(_)
             | Self::Output(_)
             | Self::Start(_)
