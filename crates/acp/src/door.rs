@@ -143,6 +143,11 @@ impl Door {
     }
 
     async fn on_request(self: &Arc<Self>, id: RequestId, method: String, params: Params, requests: &mut JoinSet<()>) {
+        if method == "initialize" {
+            // At once, because the requests that follow in one go count on it.
+            let answer = self.answer(&method, params).await.map(|answered| answered.result);
+            return self.editor.reply(&id, answer).await;
+        }
         let door = self.clone();
         if method != "session/prompt" {
             let request = id.clone();
