@@ -16,6 +16,7 @@ use tokio::time::timeout;
 use crate::daemon::DaemonLink;
 use crate::editor::EditorConnection;
 use crate::error;
+use crate::evidence::Evidence;
 use crate::lines::{MAX_MESSAGE, ReceivedMessage};
 use crate::message::{self, Incoming};
 use crate::profile::{Params, Profile};
@@ -41,6 +42,8 @@ pub struct Settings {
     pub mode: Option<Mode>,
     /// Variables of new sessions, for their runtime.
     pub env: BTreeMap<String, Secret>,
+    /// The audit file, if there is one.
+    pub evidence: Evidence,
     /// Which input is accepted.
     pub profile: Profile,
 }
@@ -141,9 +144,9 @@ impl Door {
 
     async fn on_request(self: &Arc<Self>, id: RequestId, method: String, params: Params, requests: &mut JoinSet<()>) {
         if method == "initialize" {
-            // Before the next message is read, so that requests which a client sends right behind it find it done.
-            let answer = self.answer(&method, params).await;
-            return self.editor.reply(&id, answer.map(|answered| answered.result)).await;
+            // At once, because the requests that follow in one go count on it.
+            let answer = self.answer(&method, params).await.map(|answered| answered.result);
+            return self.editor.reply(&id, answer).await;
         }
         let door = self.clone();
         if method != "session/prompt" {

@@ -18,6 +18,7 @@ mod daemon;
 mod door;
 mod editor;
 mod error;
+mod evidence;
 mod lines;
 mod message;
 mod permission;
@@ -29,5 +30,6 @@ mod session;
 mod tool_calls;
 
 pub use door::{Settings, Transport, serve};
+pub use evidence::Evidence;
 pub use lines::{MAX_MESSAGE, ReceivedMessage, read_messages, write_messages};
 pub use profile::Profile;

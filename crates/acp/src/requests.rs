@@ -7,7 +7,7 @@ use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1 as acp;
 use roost_model::mode::{AnyMode, Mode};
 use roost_rpc::{
-    DeleteParams, McpServerParams, Presence, SessionForkParams, SessionInfo, SessionListParams, SessionParams,
+    DeleteParams, KeptBy, McpServerParams, Presence, SessionForkParams, SessionInfo, SessionListParams, SessionParams,
     SessionSendParams, SessionStartParams, StartMode, method,
 };
 use serde::Deserialize;
@@ -89,6 +89,7 @@ impl Door {
                     .close(acp::SessionCloseCapabilities::new())
                     .delete(acp::SessionDeleteCapabilities::new()),
             );
+        self.settings().evidence.record("initialize", None, json!({}));
         let client = request.client_capabilities;
         self.set_client(Shows {
             notices: client.session.as_ref().is_some_and(|session| session.notices.is_some()),
@@ -136,6 +137,7 @@ impl Door {
     /// The answer for a session that was just made.
     async fn answer_new(self: &Arc<Self>, id: &str) -> Result<Answered, acp::Error> {
         let (commands, choices) = self.open(id, false).await?;
+        self.settings().evidence.record("session_created", Some(id), json!({}));
         let answer =
             acp::NewSessionResponse::new(id.to_owned()).modes(choices.modes()).config_options(choices.options());
         Ok(Answered { result: encode(answer)?, opened: Some(commands) })
@@ -208,6 +210,8 @@ impl Door {
         };
         let params = SessionListParams {
             cwd: request.cwd.map(|cwd| absolute(&cwd)).transpose()?,
+            // One that only its runtime has would have to become a session of Roost before it can be loaded.
+            source: Some(KeptBy::Managed),
             limit: Some(PAGE),
             offset: Some(offset),
             ..SessionListParams::default()
@@ -249,6 +253,8 @@ impl Door {
         let mode = parse_mode(&request.mode_id.0)?;
         let change = SessionStartParams { permission_mode: Some(AnyMode(mode)), ..SessionStartParams::default() };
         self.amend(&request.session_id.0, change, params).await?;
+        let (session, mode) = (Some(&*request.session_id.0), json!({ "mode": mode.as_str() }));
+        self.settings().evidence.record("session_mode_changed", session, mode);
         encode(acp::SetSessionModeResponse::new())
     }
 
@@ -342,6 +348,7 @@ impl Door {
             workspace_id: info.workspace_id,
             choices: choices.clone(),
             editor: self.editor().clone(),
+            evidence: self.settings().evidence.clone(),
             client: self.daemon().client().await?,
             shows: self.shows(),
         };

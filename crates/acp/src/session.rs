@@ -25,6 +25,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::choices::SessionChoices;
 use crate::editor::{EditorAnswer, EditorConnection};
 use crate::error;
+use crate::evidence::Evidence;
 use crate::permission;
 use crate::profile::OWN_META;
 use crate::projection::{Projection, Shows};
@@ -73,6 +74,7 @@ pub(crate) struct SessionOpening {
     pub(crate) workspace_id: Option<String>,
     pub(crate) choices: SessionChoices,
     pub(crate) editor: EditorConnection,
+    pub(crate) evidence: Evidence,
     pub(crate) client: Arc<Client>,
     pub(crate) shows: Shows,
 }
@@ -224,6 +226,7 @@ impl SessionActor {
             (Some(task), _) => TurnWork::Task(task.into()),
             (None, prompt) => TurnWork::Queued(prompt.unwrap_or_default().into()),
         };
+        self.open.evidence.record("prompt_started", Some(&self.open.id), json!({ "messageCount": 1 }));
         self.turns.push(OpenTurn { request, work, is_cancelled: false });
     }
 
@@ -349,6 +352,7 @@ impl SessionActor {
         if let Some(at) = self.turns.iter().position(is_ended) {
             let turn = self.turns.remove(at);
             let answer = self.turn_end(&turn, event);
+            self.open.evidence.record_end(&self.open.id, &answer);
             self.open.editor.reply(&turn.request, answer).await;
         }
     }

@@ -57,6 +57,8 @@ pub enum Error {
     ExportExists(PathBuf),
     #[error("{} could not be written: {source}; choose another file with --output", path.display())]
     Export { path: PathBuf, source: io::Error },
+    #[error("{} could not be written: {source}; ACPLB_EVIDENCE_PATH names it", path.display())]
+    Evidence { path: PathBuf, source: io::Error },
     #[error("{} cannot be used: {source}; make it writable, or choose another directory with --state", path.display())]
     State { path: PathBuf, source: io::Error },
     #[error("the path {} is too long for a socket, and XDG_RUNTIME_DIR is not set; choose a shorter one with --state", .0.display())]
@@ -178,6 +180,7 @@ impl Error {
             | Self::Client(_)
             | Self::Export { .. }
             | Self::EditorSettings { .. }
+            | Self::Evidence { .. }
             | Self::Input(_)
             | Self::Output(_)
             | Self::Start(_)
