@@ -16,7 +16,7 @@ use roost_model::payload::{ApprovalRequestedPayload, QuestionAskedPayload};
 use serde_json::Value;
 
 use crate::keyboard::KeyboardInput;
-use crate::screen::{exact, one_line};
+use crate::screen::{self, exact, one_line};
 use crate::style::Style;
 pub(crate) use answer::parse_field;
 use answer::{Choice, DECLINE, parse_decision};
@@ -165,7 +165,7 @@ impl Asker {
                     Reaction::Respond(respond(asked, decision))
                 }
                 Choice::NoReason => Reaction::Say(String::new()),
-                Choice::Explain => Reaction::Say(explain(self.style, asked)),
+                Choice::Explain => Reaction::Say(explain(self.style, asked, screen::columns().unwrap_or(usize::MAX))),
                 Choice::ShowAll => {
                     Reaction::Say(content(self.style, (&**asked).into(), Against::Files(&self.cwd), Extent::All).text)
                 }

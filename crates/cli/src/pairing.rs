@@ -66,14 +66,14 @@ pub(crate) fn shown(style: Style, pair: &PairResult, for_network: &str) -> Strin
         None => writeln!(
             text,
             "Pairing code {code}, {valid} on this machine:\n  \
-             address  {}\n  page     {}",
+             URL   {}\n  page  {}",
             style.bold(&pair.http),
             pair.page
         ),
     };
     if let Some(fingerprint) = &pair.fingerprint {
         // Without colons it fits into a line of 80 characters.
-        let _ = writeln!(text, "  sha256   {}", fingerprint.replace(':', ""));
+        let _ = writeln!(text, "  sha256  {}", fingerprint.replace(':', ""));
     }
     let _ = match &pair.link {
         Some(_) => writeln!(text, "There is no web app yet; for cdev's iOS app, run `roost pair --app`."),

@@ -7,7 +7,7 @@ use std::{io, path::PathBuf};
 #[non_exhaustive]
 pub enum Error {
     /// The program is not in any directory of the launch environment's `PATH`, or not at its path.
-    #[error("`{program}` was not found {searched}; install it, or give its full path")]
+    #[error("`{program}` was not found {searched}")]
     NotFound {
         /// The program as asked for.
         program: String,

@@ -181,8 +181,11 @@ impl RuntimeAdapter for AcpAdapter {
         match roost_process::find_program(&self.command.program, path.as_deref()).await {
             Ok(program) => Availability::Installed { version: self.agent_version(&program, env).await },
             Err(error) => {
-                let install = self.preset.map(|preset| format!("; to install it: {}", preset.install));
-                Availability::Missing { reason: format!("{error}{}", install.unwrap_or_default()) }
+                let install = self.preset.map_or_else(
+                    || "install it, or give its full path".to_owned(),
+                    |preset| format!("to install it: {}", preset.install),
+                );
+                Availability::Missing { reason: format!("{error}; {install}") }
             }
         }
     }

@@ -202,7 +202,7 @@ pub const PRESETS: [Preset; 6] = [
         display_name: "Goose",
         program: "goose",
         args: &["acp"],
-        install: "install the Goose CLI 1.8 or later from its releases",
+        install: "get the Goose CLI 1.8 or later from its releases",
         login: "run `goose configure`, or set GOOSE_PROVIDER and the key of that provider in its `env`",
         prints_version: true,
         facts: &FACTS,

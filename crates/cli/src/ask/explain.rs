@@ -6,9 +6,14 @@ use roost_model::payload::ApprovalRequestedPayload;
 
 use crate::screen::one_line;
 use crate::style::Style;
+use crate::wrap::wrapped;
 
-/// Explains a call that waits, in whole lines.
-pub(crate) fn explain(style: Style, asked: &ApprovalRequestedPayload) -> String {
+/// Columns before the words, and before what a key does.
+const INDENT: usize = 2;
+const KEY_INDENT: usize = 7;
+
+/// Explains a call that waits, in whole lines of this width at most.
+pub(crate) fn explain(style: Style, asked: &ApprovalRequestedPayload, width: usize) -> String {
     let mut keys = vec![("y", "it runs, this once".to_owned())];
     match &asked.offer {
         Some(offer) => {
@@ -25,9 +30,16 @@ pub(crate) fn explain(style: Style, asked: &ApprovalRequestedPayload) -> String 
     }
     keys.push(("v", "shows all of it".into()));
     keys.push(("n", "it does not run; the agent reads why if you say so: n use git mv".into()));
-    let keys = keys.iter().map(|(key, what)| format!("  {} {what}\n", style.bold(format_args!("{key:4}"))));
+    let indented = |text: &str, indent: usize| {
+        let between = format!("\n{:indent$}", "");
+        wrapped(text, width.saturating_sub(indent)).join(&between)
+    };
+    let keys = keys
+        .iter()
+        .map(|(key, what)| format!("  {} {}\n", style.bold(format_args!("{key:4}")), indented(what, KEY_INDENT)));
+    let reason = indented(&format!("Asked because {}.", why(asked.rule.as_deref())), INDENT);
     let title = "What the agent calls it is its own choice; what stands below that is what runs.";
-    format!("{}  Asked because {}.\n  {}\n", keys.collect::<String>(), why(asked.rule.as_deref()), style.dim(title))
+    format!("{}  {reason}\n  {}\n", keys.collect::<String>(), style.dim(indented(title, INDENT)))
 }
 
 /// Why a rule asks, in plain words.

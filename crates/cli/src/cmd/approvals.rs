@@ -173,7 +173,7 @@ async fn show(id: &str, client: &Client) -> Result<Exit, Error> {
     let text = blocking(move || {
         let all = entry(style, &pending, &cwd, usize::MAX, Extent::All);
         Ok(match &pending.ask {
-            PendingAsk::Approval(asked) => all + &explain(style, asked),
+            PendingAsk::Approval(asked) => all + &explain(style, asked, screen::columns().unwrap_or(usize::MAX)),
             PendingAsk::Question(_) => all,
         })
     })

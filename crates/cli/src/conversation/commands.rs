@@ -7,7 +7,7 @@ pub(super) const HELP: &str = "\
 \x20 Enter              send the prompt
   Alt-Enter, Ctrl-J  begin a new line; a paste of several lines is one prompt
   Up, Down, Ctrl-R   earlier prompts of this folder, and a search in them
-  Tab                complete @file or /command; @file shows the file to the agent
+  Tab                complete @file or /command; the agent gets the file
   Ctrl-C             clear the line, or leave if it is empty; while the agent
                      works on your prompt, stop it
   Ctrl-D             leave
