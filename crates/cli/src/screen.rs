@@ -103,6 +103,12 @@ pub(crate) fn can_show_status() -> bool {
     stdout_is_terminal() && std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
 }
 
+/// False for a job in the background of a shell: it would draw over what its user types.
+fn is_in_foreground() -> bool {
+    let group = rustix::termios::tcgetpgrp(rustix::stdio::stdout());
+    group.map_or(true, |group| group == rustix::process::getpgrp())
+}
+
 /// The lines of the terminal that stdout is; `None` if it is none, or does not tell.
 pub(crate) fn stdout_rows() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout()).ok()?;
@@ -166,6 +172,9 @@ impl<W: Write> Screen<W> {
 
     /// Shows a line about what happens now; the next text takes its place. Only for a terminal with no open line.
     pub(crate) fn status(&mut self, line: &str) -> io::Result<()> {
+        if !is_in_foreground() {
+            return Ok(());
+        }
         HAS_STATUS.store(true, Ordering::Relaxed);
         let line = one_line(line);
         self.out.write_all(&[CLEAR_LINE, CUT_LINES, line.as_bytes(), WRAP_LINES].concat())
