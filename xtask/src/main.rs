@@ -1,6 +1,7 @@
 //! The habits of the project as code: `cargo xtask` lists them.
 
 mod bench;
+mod browser;
 mod cache;
 mod conformance;
 mod contract;
@@ -9,6 +10,7 @@ mod model;
 mod npm;
 mod python;
 mod record;
+mod recording;
 mod step;
 mod test;
 mod tidy;
@@ -29,9 +31,10 @@ cargo xtask fixtures --update          locks the newest release of each agent th
 cargo xtask model [--port N | --roost HOME]
                                        the scripted model of the tests, to try agents on by hand; or hosted by a Roost
 cargo xtask record AGENT [--newest]    records an agent under Roost, for the tests with recorded runs
+cargo xtask recording                  records `roost demo` for the README: docs/demo.cast and docs/demo.svg
 cargo xtask bench [NAME...] [--json FILE]
                                        side-by-side measurements: stream, first, log, memory, policy, door, agents,
-                                       workspace (default: all)
+                                       workspace, acp (default: all)
 
 Builds and downloads are kept under ~/.cache/roost (XDG_CACHE_HOME and CARGO_TARGET_DIR are honoured).";
 
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         ["fixtures", wanted @ ..] => fixtures::run(&root, wanted),
         ["model", args @ ..] => model::run(&root, args),
         ["record", args @ ..] => record::run(&root, args),
+        ["recording"] => recording::run(&root),
         ["bench", wanted @ ..] => bench::run(&root, wanted),
         unknown => {
             eprintln!("unknown command: cargo xtask {}\n\n{HELP}", unknown.join(" "));

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::cache::Cache;
 use crate::fixtures::locked_packages::AgentSet;
-use crate::{Result, fixtures, npm, step};
+use crate::{Result, browser, fixtures, npm, step};
 
 const PROJECT: &str = "clients/ts";
 /// What is copied of it; everything else there is made from these.
@@ -34,14 +34,14 @@ pub(crate) fn test(root: &Path, cache: &Cache) -> Result {
     step::run("typescript tests", Command::new("npm").args(["run", "--silent", "test"]).current_dir(&project))
 }
 
-/// Runs all tests of the client that [`test`] has built, with the debug build of the daemon: in this machine's Node, which
-/// may be too old to have a WebSocket, and in the pinned one, which has one.
+/// Runs all tests of the client that [`test`] has built, with the debug build of the daemon and a browser: in this machine's
+/// Node, which may be too old to have a WebSocket, and in the pinned one, which has one.
 pub(crate) fn test_with_daemon(cache: &Cache) -> Result {
-    let pinned = fixtures::install(cache, AgentSet::Pinned)?.join("node");
+    let (pinned, browser) = (fixtures::install(cache, AgentSet::Pinned)?.join("node"), browser::install()?);
     for node in [Path::new("node"), &pinned] {
         let mut tests = Command::new("sh");
         tests.args(["-c", r#"exec "$0" --test --test-reporter=spec test/*.test.mjs"#]).arg(node);
-        tests.env("ROOST", daemon(cache)).current_dir(project(cache));
+        tests.env("ROOST", daemon(cache)).env("BROWSER", &browser).current_dir(project(cache));
         step::run("typescript tests with a daemon", &mut tests)?;
     }
     Ok(())

@@ -14,10 +14,11 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
 use crate::daemon::DaemonLink;
+use crate::editor::EditorConnection;
 use crate::error;
+use crate::evidence::Evidence;
 use crate::lines::{MAX_MESSAGE, ReceivedMessage};
 use crate::message::{self, Incoming};
-use crate::peer::Peer;
 use crate::profile::{Params, Profile};
 use crate::projection::Shows;
 use crate::requests::{self, Answered};
@@ -41,6 +42,8 @@ pub struct Settings {
     pub mode: Option<Mode>,
     /// Variables of new sessions, for their runtime.
     pub env: BTreeMap<String, Secret>,
+    /// The audit file, if there is one.
+    pub evidence: Evidence,
     /// Which input is accepted.
     pub profile: Profile,
 }
@@ -62,7 +65,7 @@ where
     let (daemon, mut wanted) = DaemonLink::new();
     let door = Arc::new(Door {
         settings,
-        peer: Peer::new(transport.outgoing),
+        editor: EditorConnection::new(transport.outgoing),
         daemon,
         shows: Mutex::new(None),
         sessions: Mutex::default(),
@@ -85,7 +88,7 @@ where
 /// What the requests of one connection share.
 pub(crate) struct Door {
     settings: Settings,
-    peer: Peer,
+    editor: EditorConnection,
     daemon: DaemonLink,
     /// What the client shows; `None` before `initialize`.
     shows: Mutex<Option<Shows>>,
@@ -110,7 +113,7 @@ impl Door {
                     None => break,
                 },
                 Some(_) = requests.join_next(), if !requests.is_empty() => {}
-                () = self.peer.closed() => return,
+                () = self.editor.closed() => return,
             }
         }
         // Requests that came in one go with the end of the input are still answered.
@@ -134,16 +137,16 @@ impl Door {
             Incoming::Notification { method, params } => {
                 self.on_notification(&method, Params::new(self.settings.profile, &method, params)).await;
             }
-            Incoming::Response { id, answer } => self.peer.on_response(&id, answer),
-            Incoming::Refused { id, error } => self.peer.reply(&id, Err::<(), _>(error)).await,
+            Incoming::Response { id, answer } => self.editor.on_response(&id, answer),
+            Incoming::Refused { id, error } => self.editor.reply(&id, Err::<(), _>(error)).await,
         }
     }
 
     async fn on_request(self: &Arc<Self>, id: RequestId, method: String, params: Params, requests: &mut JoinSet<()>) {
         if method == "initialize" {
-            // Before the next message is read, so that requests which a client sends right behind it find it done.
-            let answer = self.answer(&method, params).await;
-            return self.peer.reply(&id, answer.map(|answered| answered.result)).await;
+            // At once, because the requests that follow in one go count on it.
+            let answer = self.answer(&method, params).await.map(|answered| answered.result);
+            return self.editor.reply(&id, answer).await;
         }
         let door = self.clone();
         if method != "session/prompt" {
@@ -159,7 +162,7 @@ impl Door {
                     Ok(Answered { result, opened }) => (Ok(result), opened),
                     Err(error) => (Err(error), None),
                 };
-                door.peer.reply(&request, answer).await;
+                door.editor.reply(&request, answer).await;
                 if let Some(opened) = opened {
                     let _ = opened.send(SessionCommand::Announce).await;
                 }
@@ -170,7 +173,7 @@ impl Door {
         let checked = requests::prompt(&params).and_then(|prompt| self.ready().map(|()| prompt));
         let prompt = match checked {
             Ok(prompt) => Box::new(prompt),
-            Err(error) => return self.peer.reply(&id, Err::<(), _>(error)).await,
+            Err(error) => return self.editor.reply(&id, Err::<(), _>(error)).await,
         };
         let session = prompt.session_id.clone().unwrap_or_default();
         let mut command = SessionCommand::Prompt { request: id.clone(), params: prompt };
@@ -187,7 +190,7 @@ impl Door {
                 Err(error) => Err(error),
             };
             if let Err(error) = sent {
-                door.peer.reply(&id, Err::<(), _>(error)).await;
+                door.editor.reply(&id, Err::<(), _>(error)).await;
             }
         });
     }
@@ -214,7 +217,7 @@ impl Door {
         let running = self.running.lock().remove(&id);
         if let Some(request) = running {
             request.abort();
-            return self.peer.reply(&id, Err::<(), _>(error::cancelled())).await;
+            return self.editor.reply(&id, Err::<(), _>(error::cancelled())).await;
         }
         let all: Vec<_> = self.sessions.lock().values().filter_map(SessionHandle::commands).collect();
         for commands in all {
@@ -226,8 +229,8 @@ impl Door {
         &self.settings
     }
 
-    pub(crate) fn peer(&self) -> &Peer {
-        &self.peer
+    pub(crate) fn editor(&self) -> &EditorConnection {
+        &self.editor
     }
 
     pub(crate) fn daemon(&self) -> &DaemonLink {

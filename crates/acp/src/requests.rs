@@ -7,7 +7,7 @@ use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1 as acp;
 use roost_model::mode::{AnyMode, Mode};
 use roost_rpc::{
-    DeleteParams, McpServerParams, Presence, SessionForkParams, SessionInfo, SessionListParams, SessionParams,
+    DeleteParams, KeptBy, McpServerParams, Presence, SessionForkParams, SessionInfo, SessionListParams, SessionParams,
     SessionSendParams, SessionStartParams, StartMode, method,
 };
 use serde::Deserialize;
@@ -18,12 +18,15 @@ use crate::choices::{self, SessionChoices};
 use crate::content;
 use crate::door::Door;
 use crate::error;
-use crate::profile::Params;
+use crate::profile::{OWN_META, Params};
 use crate::projection::Shows;
 use crate::session::{SessionCommand, SessionOpening};
 
 /// Sessions on one page of `session/list`.
 const PAGE: u32 = 50;
+
+/// A prompt while another one is worked on, as other agents have it too.
+const STEERING: &str = "_session/steering";
 
 type Answer = Result<Value, acp::Error>;
 
@@ -63,6 +66,7 @@ impl Door {
                 )))
             }
             "logout" => self.ready().and_then(|()| encode(acp::LogoutResponse::new())),
+            STEERING => self.steer(&params).await,
             "session/list" => self.list(params.read()?).await,
             "session/close" => self.close(params.read()?, &params).await,
             "session/delete" => self.delete(params.read()?).await,
@@ -85,6 +89,7 @@ impl Door {
                     .close(acp::SessionCloseCapabilities::new())
                     .delete(acp::SessionDeleteCapabilities::new()),
             );
+        self.settings().evidence.record("initialize", None, json!({}));
         let client = request.client_capabilities;
         self.set_client(Shows {
             notices: client.session.as_ref().is_some_and(|session| session.notices.is_some()),
@@ -94,8 +99,9 @@ impl Door {
             .agent_capabilities(capabilities)
             .agent_info(acp::Implementation::new("roost", env!("CARGO_PKG_VERSION")).title("Roost".to_owned()));
         let mut answer = encode(answer)?;
-        // The official types have it only as an unstable feature.
+        // The official types have these only as an unstable feature, or not at all.
         answer["agentCapabilities"]["sessionCapabilities"]["fork"] = json!({});
+        answer["agentCapabilities"]["_meta"] = json!({ "steering": { "supported": true } });
         Ok(answer)
     }
 
@@ -131,6 +137,7 @@ impl Door {
     /// The answer for a session that was just made.
     async fn answer_new(self: &Arc<Self>, id: &str) -> Result<Answered, acp::Error> {
         let (commands, choices) = self.open(id, false).await?;
+        self.settings().evidence.record("session_created", Some(id), json!({}));
         let answer =
             acp::NewSessionResponse::new(id.to_owned()).modes(choices.modes()).config_options(choices.options());
         Ok(Answered { result: encode(answer)?, opened: Some(commands) })
@@ -182,6 +189,16 @@ impl Door {
         self.answer_new(&forked.session_id).await
     }
 
+    /// Sends a prompt without waiting for its end; a busy session queues it. What comes of it is told in updates.
+    async fn steer(self: &Arc<Self>, params: &Params) -> Answer {
+        let prompt = prompt(params)?;
+        self.ready()?;
+        self.open(prompt.session_id.as_deref().unwrap_or_default(), params.is_legacy).await?;
+        let client = self.daemon().client().await?;
+        let sent = client.call::<method::SessionSend>(prompt).await.map_err(error::from_daemon)?;
+        Ok(json!({ "outcome": "startedNewTurn", "_meta": { OWN_META: { "delivery": sent.delivery } } }))
+    }
+
     async fn list(&self, request: acp::ListSessionsRequest) -> Answer {
         self.ready()?;
         let offset: u32 = match &request.cursor {
@@ -193,6 +210,8 @@ impl Door {
         };
         let params = SessionListParams {
             cwd: request.cwd.map(|cwd| absolute(&cwd)).transpose()?,
+            // One that only its runtime has would have to become a session of Roost before it can be loaded.
+            source: Some(KeptBy::Managed),
             limit: Some(PAGE),
             offset: Some(offset),
             ..SessionListParams::default()
@@ -234,6 +253,8 @@ impl Door {
         let mode = parse_mode(&request.mode_id.0)?;
         let change = SessionStartParams { permission_mode: Some(AnyMode(mode)), ..SessionStartParams::default() };
         self.amend(&request.session_id.0, change, params).await?;
+        let (session, mode) = (Some(&*request.session_id.0), json!({ "mode": mode.as_str() }));
+        self.settings().evidence.record("session_mode_changed", session, mode);
         encode(acp::SetSessionModeResponse::new())
     }
 
@@ -326,7 +347,8 @@ impl Door {
             id: id.to_owned(),
             workspace_id: info.workspace_id,
             choices: choices.clone(),
-            peer: self.peer().clone(),
+            editor: self.editor().clone(),
+            evidence: self.settings().evidence.clone(),
             client: self.daemon().client().await?,
             shows: self.shows(),
         };
@@ -339,9 +361,9 @@ impl Door {
 
 /// How a session that exists is opened.
 enum Reopen {
-    /// With everything that happened in it.
+    /// Everything that happened in it is shown first.
     Load,
-    /// Without.
+    /// Nothing is repeated.
     Resume,
 }
 
@@ -407,7 +429,7 @@ fn mcp_server(server: acp::McpServer) -> Result<McpServerParams, acp::Error> {
 }
 
 fn session_info(info: &SessionInfo) -> acp::SessionInfo {
-    let meta = json!({ crate::profile::OWN_META: { "runtime": info.agent_type, "status": info.status } });
+    let meta = json!({ OWN_META: { "runtime": info.agent_type, "status": info.status } });
     acp::SessionInfo::new(info.session_id.clone(), info.project_path.clone())
         .title(info.summary.clone())
         .updated_at(info.last_updated.to_string())

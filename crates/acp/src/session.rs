@@ -23,8 +23,9 @@ use tokio::task::JoinSet;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::choices::SessionChoices;
+use crate::editor::{EditorAnswer, EditorConnection};
 use crate::error;
-use crate::peer::{Peer, PeerAnswer};
+use crate::evidence::Evidence;
 use crate::permission;
 use crate::profile::OWN_META;
 use crate::projection::{Projection, Shows};
@@ -72,7 +73,8 @@ pub(crate) struct SessionOpening {
     pub(crate) id: String,
     pub(crate) workspace_id: Option<String>,
     pub(crate) choices: SessionChoices,
-    pub(crate) peer: Peer,
+    pub(crate) editor: EditorConnection,
+    pub(crate) evidence: Evidence,
     pub(crate) client: Arc<Client>,
     pub(crate) shows: Shows,
 }
@@ -140,7 +142,7 @@ struct SessionActor {
     /// By the id of the tool call or the question.
     asks: HashMap<String, OpenAsk>,
     /// The editor's answers to them, by that id and the id of the request.
-    answers: JoinSet<(String, i64, PeerAnswer)>,
+    answers: JoinSet<(String, i64, EditorAnswer)>,
     stops: JoinSet<()>,
     closing: Option<oneshot::Sender<Result<(), acp::Error>>>,
 }
@@ -190,7 +192,7 @@ impl SessionActor {
             }
         }
         for request in unanswered {
-            self.open.peer.reply(&request, Err::<(), _>(end.clone())).await;
+            self.open.editor.reply(&request, Err::<(), _>(end.clone())).await;
         }
     }
 
@@ -216,7 +218,7 @@ impl SessionActor {
         let sent = match self.open.client.call::<method::SessionSend>(params).await {
             Ok(sent) => sent,
             Err(error) => {
-                self.open.peer.reply(&request, Err::<(), _>(error::from_daemon(error))).await;
+                self.open.editor.reply(&request, Err::<(), _>(error::from_daemon(error))).await;
                 return;
             }
         };
@@ -224,6 +226,7 @@ impl SessionActor {
             (Some(task), _) => TurnWork::Task(task.into()),
             (None, prompt) => TurnWork::Queued(prompt.unwrap_or_default().into()),
         };
+        self.open.evidence.record("prompt_started", Some(&self.open.id), json!({ "messageCount": 1 }));
         self.turns.push(OpenTurn { request, work, is_cancelled: false });
     }
 
@@ -319,7 +322,7 @@ impl SessionActor {
             Some(PendingChange::Opened(opened)) => self.ask(opened.id().to_owned(), opened.ask).await,
             Some(PendingChange::Closed(id)) => {
                 if let Some(ask) = self.asks.remove(&id) {
-                    self.open.peer.withdraw(ask.request_id).await;
+                    self.open.editor.withdraw(ask.request_id).await;
                 }
             }
             None => {}
@@ -349,7 +352,8 @@ impl SessionActor {
         if let Some(at) = self.turns.iter().position(is_ended) {
             let turn = self.turns.remove(at);
             let answer = self.turn_end(&turn, event);
-            self.open.peer.reply(&turn.request, answer).await;
+            self.open.evidence.record_end(&self.open.id, &answer);
+            self.open.editor.reply(&turn.request, answer).await;
         }
     }
 
@@ -398,7 +402,7 @@ impl SessionActor {
             if let Some(at) = self.turns.iter().position(is_held) {
                 let turn = self.turns.remove(at);
                 let answer = acp::PromptResponse::new(acp::StopReason::Cancelled);
-                self.open.peer.reply(&turn.request, Ok(answer)).await;
+                self.open.editor.reply(&turn.request, Ok(answer)).await;
             }
         }
     }
@@ -410,16 +414,16 @@ impl SessionActor {
                 self.asks.insert(id, open);
                 return;
             }
-            Some(other) => self.open.peer.withdraw(other.request_id).await,
+            Some(other) => self.open.editor.withdraw(other.request_id).await,
             None => {}
         }
-        let (peer, session) = (&self.open.peer, &self.open.id);
+        let (editor, session) = (&self.open.editor, &self.open.id);
         let request = match &ask {
             PendingAsk::Approval(asked) => {
-                peer.request("session/request_permission", permission::request(session, asked)).await
+                editor.request("session/request_permission", permission::request(session, asked)).await
             }
             PendingAsk::Question(asked) if self.open.shows.forms => {
-                peer.request("elicitation/create", question::request(session, asked)).await
+                editor.request("elicitation/create", question::request(session, asked)).await
             }
             PendingAsk::Question(_) => return,
         };
@@ -429,7 +433,7 @@ impl SessionActor {
     }
 
     /// Passes the editor's answer on. The daemon counts the first answer of all clients and refuses the others.
-    async fn on_answer(&mut self, id: &str, request_id: i64, answer: PeerAnswer) {
+    async fn on_answer(&mut self, id: &str, request_id: i64, answer: EditorAnswer) {
         if self.asks.get(id).is_none_or(|ask| ask.request_id != request_id) {
             return;
         }
@@ -466,7 +470,7 @@ impl SessionActor {
     async fn show(&self, updates: Vec<acp::SessionUpdate>) {
         for update in updates {
             let params = acp::SessionNotification::new(self.open.id.clone(), update);
-            self.open.peer.notify("session/update", params).await;
+            self.open.editor.notify("session/update", params).await;
         }
     }
 }

@@ -1,51 +1,92 @@
-//! The bare demo agent, driven over its pipes without anything in between.
+//! An ACP agent, driven over its pipes: the bare demo agent, or `roost acp` with the daemon behind it.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
+use memchr::memmem;
 use serde_json::{Value, json};
 
 use crate::{Outcome, stage};
 
+/// Bytes that are read from the agent at once.
+const BUFFER: usize = 256 << 10;
+/// The id of an answer is among this many first bytes.
+const HEAD: usize = 60;
+
 /// An agent process with an open session.
-pub(crate) struct BareAgent {
+pub(crate) struct PipedAgent {
     child: Child,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
     session: String,
     next_id: u64,
+    /// How long after its start `initialize` was answered.
+    pub(crate) greeted_after: Duration,
 }
 
-impl BareAgent {
+impl PipedAgent {
     /// Starts the agent and makes a session.
     pub(crate) fn start() -> Outcome<Self> {
         Self::start_in("/".as_ref())
     }
 
-    /// Starts the agent and makes a session in this folder.
+    /// Starts the demo agent and makes a session in this folder.
     pub(crate) fn start_in(cwd: &Path) -> Outcome<Self> {
-        let mut child = Command::new(stage::roost()?)
-            .arg("demo-agent")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
+        let mut agent = Command::new(stage::roost()?);
+        agent.arg("demo-agent");
+        Self::launch(agent, cwd)
+    }
+
+    /// Starts an agent by this command and makes a session in this folder.
+    pub(crate) fn launch(mut agent: Command, cwd: &Path) -> Outcome<Self> {
+        let began = Instant::now();
+        let mut child = agent.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let stdin = child.stdin.take().ok_or("no stdin")?;
-        let stdout = BufReader::new(child.stdout.take().ok_or("no stdout")?);
-        let mut agent = Self { child, stdin, stdout, session: String::new(), next_id: 0 };
+        let stdout = BufReader::with_capacity(BUFFER, child.stdout.take().ok_or("no stdout")?);
+        let mut agent =
+            Self { child, stdin, stdout, session: String::new(), next_id: 0, greeted_after: Duration::ZERO };
         agent.call("initialize", json!({ "protocolVersion": 1, "clientCapabilities": {} }))?;
+        agent.greeted_after = began.elapsed();
         let made = agent.call("session/new", json!({ "cwd": cwd, "mcpServers": [] }))?;
         agent.session = made["sessionId"].as_str().ok_or("no session id")?.into();
         Ok(agent)
     }
 
-    /// Prompts and returns when the first piece of the answer is there; [`BareAgent::read_response`] reads the rest.
+    /// Prompts and returns when the first piece of the answer is there; [`PipedAgent::read_response`] reads the rest.
     pub(crate) fn first_delta(&mut self, text: &str) -> Outcome {
         let params = json!({ "sessionId": self.session, "prompt": [{ "type": "text", "text": text }] });
         self.send("session/prompt", params)?;
         while !self.read()?.contains("agent_message_chunk") {}
         Ok(())
+    }
+
+    /// Runs a turn to its end and shows every line of its updates to `look`.
+    pub(crate) fn run_turn(&mut self, text: &str, mut look: impl FnMut(&[u8])) -> Outcome {
+        let params = json!({ "sessionId": self.session, "prompt": [{ "type": "text", "text": text }] });
+        self.send("session/prompt", params)?;
+        let (answer, mut line) = (format!("\"id\":{},", self.next_id), Vec::new());
+        loop {
+            line.clear();
+            if self.stdout.read_until(b'\n', &mut line)? == 0 {
+                return Err("the agent ended".into());
+            }
+            // An update has no id of its own: only the answer has one before its result.
+            let head = &line[..line.len().min(HEAD)];
+            if memmem::find(head, answer.as_bytes()).is_some() {
+                return match memmem::find(head, b"\"error\"") {
+                    None => Ok(()),
+                    Some(_) => Err(format!("the turn failed: {}", String::from_utf8_lossy(&line)).into()),
+                };
+            }
+            look(&line);
+        }
+    }
+
+    /// The id of the agent's process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Runs a turn to its end and grants every request for permission.
@@ -95,7 +136,7 @@ impl BareAgent {
     }
 }
 
-impl Drop for BareAgent {
+impl Drop for PipedAgent {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

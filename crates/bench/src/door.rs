@@ -4,7 +4,7 @@
 //! measured from the agent to the watcher: the demo agent's `drip` tells in each piece when it was sent, by the
 //! machine's monotonic clock. So the way through holder, adapter, engine and log is part of it.
 
-mod check;
+pub(crate) mod check;
 pub(crate) mod client;
 pub(crate) mod daemon;
 mod flood;

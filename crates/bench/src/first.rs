@@ -7,7 +7,7 @@ use roost_model::event::EventBody;
 use roost_model::ids::SessionId;
 
 use crate::Outcome;
-use crate::agent::BareAgent;
+use crate::agent::PipedAgent;
 use crate::figure::{Table, Target, median, millis};
 use crate::stage::Stage;
 
@@ -18,7 +18,7 @@ const COLD: usize = 30;
 pub(crate) fn run(table: &mut Table) -> Outcome {
     let runtime = tokio::runtime::Runtime::new()?;
     let (mut bare_warm, mut bare_cold) = (vec![], vec![]);
-    let mut agent = BareAgent::start()?;
+    let mut agent = PipedAgent::start()?;
     for _ in 0..=WARM {
         let start = Instant::now();
         agent.first_delta("hello")?;
@@ -27,7 +27,7 @@ pub(crate) fn run(table: &mut Table) -> Outcome {
     }
     for _ in 0..COLD {
         let start = Instant::now();
-        let mut agent = BareAgent::start()?;
+        let mut agent = PipedAgent::start()?;
         agent.first_delta("hello")?;
         bare_cold.push(millis(start.elapsed()));
         agent.read_response()?;

@@ -3,6 +3,7 @@
 //! Prints one table and writes one JSON file. Every figure has its yardstick in the same run, because the machines
 //! are noisy; a target that is missed is shown as missed and makes the exit code 1.
 
+mod acp;
 mod agent;
 mod agents;
 mod decision;
@@ -31,7 +32,7 @@ use figure::Table;
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
 const USAGE: &str =
-    "usage: roost-bench [stream] [first] [log] [memory] [policy] [door] [agents] [workspace] [--json FILE]";
+    "usage: roost-bench [stream] [first] [log] [memory] [policy] [door] [agents] [workspace] [acp] [--json FILE]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -62,7 +63,9 @@ fn run(args: Vec<String>) -> Outcome<bool> {
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--json" => json = args.next().ok_or(USAGE)?.into(),
-            "stream" | "first" | "log" | "memory" | "policy" | "door" | "agents" | "workspace" => names.push(arg),
+            "stream" | "first" | "log" | "memory" | "policy" | "door" | "agents" | "workspace" | "acp" => {
+                names.push(arg)
+            }
             _ => return Err(format!("unknown argument \"{arg}\"; {USAGE}").into()),
         }
     }
@@ -81,7 +84,7 @@ fn run(args: Vec<String>) -> Outcome<bool> {
 
 type Bench = fn(&mut Table) -> Outcome;
 
-const BENCHES: [(&str, Bench); 8] = [
+const BENCHES: [(&str, Bench); 9] = [
     ("stream", stream::run),
     ("first", first::run),
     ("log", log::run),
@@ -90,4 +93,5 @@ const BENCHES: [(&str, Bench); 8] = [
     ("door", door::run),
     ("agents", agents::run),
     ("workspace", workspace::run),
+    ("acp", acp::run),
 ];

@@ -14,7 +14,7 @@ use roost_model::time::Timestamp;
 use roost_model::tool::ToolCallIdentity;
 use serde_json::json;
 
-use crate::agent::BareAgent;
+use crate::agent::PipedAgent;
 use crate::figure::{Table, Target, median, millis};
 use crate::stage::Stage;
 use crate::{Outcome, decision};
@@ -29,7 +29,7 @@ pub(crate) fn run(table: &mut Table) -> Outcome {
     table.add("policy", format!("a decision with 1000 rules, p99 ({call})"), micros, "us", Target::AtMost(20.0));
     let runtime = tokio::runtime::Runtime::new()?;
     let folder = tempfile::tempdir()?;
-    let mut agent = BareAgent::start_in(folder.path())?;
+    let mut agent = PipedAgent::start_in(folder.path())?;
     let mut bare = vec![];
     for _ in 0..=TURNS {
         let start = Instant::now();

@@ -62,16 +62,20 @@ impl Asker {
         Self { style, cwd: cwd.to_owned(), waiting: VecDeque::new(), asking: None }
     }
 
-    /// Queues something to be asked after everything that waits already.
+    /// Queues something to be asked after everything that waits already. What is known already is not asked twice: it
+    /// may be told by its event and by a list of what waits.
     pub(crate) fn add(&mut self, pending: Pending) {
-        self.waiting.push_back(pending);
+        let mut known = self.waiting.iter().chain(self.asking.iter().map(|asking| &asking.pending));
+        if !known.any(|known| (known.id(), known.asked_at) == (pending.id(), pending.asked_at)) {
+            self.waiting.push_back(pending);
+        }
     }
 
     /// Updates the queue from an event. If that resolves what is being asked, returns a line that says why.
     pub(crate) fn note(&mut self, event: &NormalizedEvent) -> Option<String> {
         match PendingChange::from_event(event)? {
             PendingChange::Opened(pending) => {
-                self.waiting.push_back(*pending);
+                self.add(*pending);
                 None
             }
             PendingChange::Closed(id) => {
@@ -272,13 +276,16 @@ fn ending(body: &EventBody) -> String {
     }
 }
 
-/// A short name of who answered: the user, else the client, else where it came from.
+/// A short name of who answered: the paired device, else how the answer came.
 pub(crate) fn answerer_name(by: Option<&Answerer>) -> String {
-    let name = by.and_then(|by| {
-        let client = by.client_id.as_ref().map(|client| client.as_str());
-        by.user_id.as_ref().map(|user| user.as_str()).or(client).or(by.from.as_deref())
-    });
-    one_line(name.unwrap_or("somebody")).into_owned()
+    let device = by.and_then(|by| by.user_id.as_ref());
+    match (device, by.and_then(|by| by.from.as_deref())) {
+        (Some(device), _) => one_line(device.as_str()).into_owned(),
+        // Only the user can use the local socket, and no process of an agent can answer there.
+        (None, Some("local")) => "you on this computer".into(),
+        (None, Some(transport)) => format!("a client over {}", one_line(transport)),
+        (None, None) => "somebody".into(),
+    }
 }
 
 #[cfg(test)]

@@ -110,7 +110,10 @@ fn what_somebody_else_answered_or_nobody_did_is_taken_back_with_a_word() {
         event("approval.resolved", payload)
     };
     let table = [
-        (json!({ "end": "answered", "answered_by": { "client_id": "phone", "from": "web" } }), "answered by phone"),
+        (
+            json!({ "end": "answered", "answered_by": { "client_id": "phone", "from": "web" } }),
+            "answered by a client over web",
+        ),
         (json!({ "end": "expired" }), "nobody answered in time"),
         (json!({ "end": "stopped" }), "the task was stopped"),
         (json!({ "end": "withdrawn" }), "took it back"),

@@ -86,7 +86,7 @@ pub(crate) async fn start(context: &Context, args: Vec<OsString>) -> Result<Star
             let ended = child.wait().await.map_err(Error::Start)?;
             let exit = if ended.code() == Some(Exit::Usage as i32) { Exit::Usage } else { Exit::Failed };
             let why = match report.is_empty() {
-                true => format!("the daemon ended with {ended}; see {}", context.state.daemon_log().display()),
+                true => format!("the daemon could not start ({ended}); see {}", context.state.daemon_log().display()),
                 false => report,
             };
             Err(Error::Daemon { why, exit })

@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
-use crate::render::{Renderer, Show};
+use crate::render::{Renderer, Show, TextForm};
 use crate::style::Style;
 pub(crate) use artifacts::{BundledArtifacts, References};
 pub(crate) use split::Split;
@@ -57,7 +57,8 @@ pub(crate) struct Bundle {
 impl Bundle {
     /// A bundle of events whose pieces were looked at before.
     pub(crate) fn new(split: Split) -> io::Result<Self> {
-        let show = Show { prompts: true, all: false, asks: true, full: false, unfold: None };
+        let text = TextForm::Source;
+        let show = Show { prompts: true, all: false, asks: true, full: false, quiet: false, unfold: None, text };
         Ok(Self {
             split,
             events: BufWriter::new(tempfile::tempfile()?),
@@ -100,17 +101,19 @@ impl Bundle {
         Ok(())
     }
 
-    /// Writes the bundle: whole or not at all.
+    /// Writes the bundle, whole or not at all, and never over another file. All of it unpacks into one folder.
     pub(crate) fn write(
         mut self,
         path: &Path,
+        unpacks_into: String,
         manifest: Value,
         facts: Facts,
         artifacts: &BundledArtifacts,
     ) -> io::Result<()> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let file = NamedTempFile::new_in(folder)?;
-        let mut tar = Tar(tar::Builder::new(GzEncoder::new(BufWriter::new(file), Compression::default())));
+        let archive = tar::Builder::new(GzEncoder::new(BufWriter::new(file), Compression::default()));
+        let mut tar = Tar { archive, folder: unpacks_into };
         tar.text("README.txt", README)?;
         tar.json("manifest.json", &manifest)?;
         tar.json("health.json", &facts.health)?;
@@ -126,9 +129,9 @@ impl Bundle {
         events.rewind()?;
         tar.file("events.jsonl", &mut events)?;
         artifacts.write(&mut tar)?;
-        let file = tar.0.into_inner()?.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let file = tar.archive.into_inner()?.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.as_file().sync_all()?;
-        file.persist(path).map_err(|error| error.error)?;
+        file.persist_noclobber(path).map_err(|error| error.error)?;
         Ok(())
     }
 }
@@ -162,7 +165,11 @@ fn transcript(manifest: &Value, shown: &[u8]) -> String {
 }
 
 /// An archive to which only redacted things go.
-pub(crate) struct Tar<W: Write>(tar::Builder<W>);
+pub(crate) struct Tar<W: Write> {
+    archive: tar::Builder<W>,
+    /// The folder that everything is in.
+    folder: String,
+}
 
 impl<W: Write> Tar<W> {
     fn json(&mut self, name: &str, value: &impl Serialize) -> io::Result<()> {
@@ -179,13 +186,13 @@ impl<W: Write> Tar<W> {
     fn file(&mut self, name: &str, file: &mut File) -> io::Result<()> {
         let mut header = header();
         header.set_size(file.metadata()?.len());
-        self.0.append_data(&mut header, name, file)
+        self.archive.append_data(&mut header, format!("{}/{name}", self.folder), file)
     }
 
     fn bytes(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let mut header = header();
         header.set_size(bytes.len() as u64);
-        self.0.append_data(&mut header, name, bytes)
+        self.archive.append_data(&mut header, format!("{}/{name}", self.folder), bytes)
     }
 }
 

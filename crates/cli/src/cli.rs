@@ -4,10 +4,14 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{ArgAction, Args, Parser, Subcommand};
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
+use clap_complete::CompleteEnv;
 
 use crate::backend::{Backend, CommandSettings};
 use crate::cmd;
+use crate::complete;
 use crate::diagnostics;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -21,40 +25,52 @@ const WORKERS: usize = 2;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost                                    serve this folder, and show how to connect a phone
-  roost run                                a tour by the demo agent, then a conversation
-  roost run --permission-mode yolo edit    let the agent write a file
-  roost sessions                           what has been run
-  roost log 0199                           what happened in a session";
+  roost demo                       take a tour with the built-in demo agent
+  roost run \"fix the tests\"        give an agent a task in the current folder
+  roost run --continue \"go on\"     continue the latest session of this folder
+  roost attach                     take over a session that works or waits
+  roost sessions                   list sessions
+  roost log 0199                   show what happened in a session
+  roost up                         start the daemon in the background
+  roost pair                       connect a phone or another client";
 
-/// Hosts coding agents and keeps one durable record of everything they do.
+/// Runs coding agents on your machine and records everything that they do.
 ///
-/// Without a command: serves until Ctrl-C, and shows how to connect a device.
+/// Without a command, Roost runs the daemon in the foreground until Ctrl-C and shows how to connect.
 #[derive(Parser)]
 #[command(name = "roost", version, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(flatten)]
     global: Global,
+    #[command(flatten, next_help_heading = "Options without a command")]
+    listen: cmd::serve::Listen,
     #[command(subcommand)]
     command: Option<CliCommand>,
 }
 
 #[derive(Args)]
 struct Global {
-    /// Where everything is kept [default: $XDG_STATE_HOME/roost]
-    #[arg(long, value_name = "DIR", env = "ROOST_STATE", hide_env_values = true, global = true)]
+    /// The state directory: the log, devices and the daemon's socket [default: $XDG_STATE_HOME/roost]
+    #[arg(long, value_name = "DIR", env = "ROOST_STATE", hide_env_values = true, global = true, value_parser = path())]
     state: Option<PathBuf>,
-    /// The configuration [default: $XDG_CONFIG_HOME/roost/roost.toml]
-    #[arg(long, value_name = "FILE", env = "ROOST_CONFIG", hide_env_values = true, global = true)]
+    /// The configuration file [default: $XDG_CONFIG_HOME/roost/roost.toml]
+    #[arg(long, value_name = "FILE", env = "ROOST_CONFIG", hide_env_values = true, global = true, value_parser = path())]
     config: Option<PathBuf>,
-    /// Show more; twice for even more
+    /// Show more details; -vv shows even more
     #[arg(short, long, action = ArgAction::Count, global = true)]
     verbose: u8,
+}
+
+/// Parses a path that may be empty, because a variable that is set to nothing counts as not set.
+fn path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
 }
 
 #[derive(Subcommand)]
 enum CliCommand {
     Run(cmd::run::Args),
+    Demo(cmd::demo::Args),
+    Attach(cmd::attach::Args),
     Log(cmd::log::Args),
     Sessions(cmd::sessions::Args),
     Approvals(cmd::approvals::Args),
@@ -105,16 +121,17 @@ pub struct Launch {
 
 /// Reads the command line and does what it says, with the daemon's own parts from whoever composes them.
 pub fn main(compose: impl FnOnce(Launch) -> Result<Box<dyn Backend>, Error>) -> ExitCode {
+    // For a shell that completes a command line; returns at once for everybody else.
+    CompleteEnv::with_factory(<Cli as CommandFactory>::command).var(complete::VARIABLE).bin("roost").complete();
     let program = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
     let parsed = match cmd::acp::args_by_name(&program) {
         Some(args) => Cli::try_parse_from(args),
         None => Cli::try_parse(),
     };
-    let Cli { global, command } = match parsed {
-        Ok(cli) => cli,
+    let (global, command) = match parsed.and_then(Cli::command) {
+        Ok(parsed) => parsed,
         Err(error) => return print_clap_error(&error),
     };
-    let command = command.unwrap_or_else(|| CliCommand::Serve(cmd::serve::Args::plain()));
     if !matches!(command, CliCommand::Serve(_)) {
         diagnostics::init_for_command(global.verbose);
     }
@@ -131,11 +148,27 @@ pub fn main(compose: impl FnOnce(Launch) -> Result<Box<dyn Backend>, Error>) -> 
     exit.into()
 }
 
+impl Cli {
+    /// The command to carry out. Options of the daemon before another command would have no effect, so they are an error.
+    fn command(self) -> Result<(Global, CliCommand), clap::Error> {
+        let Self { global, listen, command } = self;
+        match command {
+            None => Ok((global, CliCommand::Serve(cmd::serve::Args::without_command(listen)))),
+            Some(command) if listen == cmd::serve::Listen::default() => Ok((global, command)),
+            Some(_) => {
+                let words = "--host, --port, --repo, --tls and --allow-insecure are options of `roost` alone, \
+                             `roost serve` and `roost up`; write them after `serve` or `up`";
+                Err(<Self as CommandFactory>::command().error(ErrorKind::ArgumentConflict, words))
+            }
+        }
+    }
+}
+
 /// Prints what clap calls an error: the help that was asked for, or what is wrong with the command line.
 fn print_clap_error(error: &clap::Error) -> ExitCode {
     let text = |style: Style| match style.colours() {
-        true => error.render().ansi().to_string(),
-        false => error.render().to_string(),
+        true => in_plain_words(error.render().ansi().to_string()),
+        false => in_plain_words(error.render().to_string()),
     };
     // Whoever closed the stream does not want to know.
     let _ = match error.use_stderr() {
@@ -146,9 +179,24 @@ fn print_clap_error(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Usage as u8))
 }
 
+/// Replaces what Rust's own parsers say about a number.
+fn in_plain_words(message: String) -> String {
+    const WORDINGS: [(&str, &str); 3] = [
+        ("invalid digit found in string", "it is not a whole number"),
+        ("number too large to fit in target type", "the number is too large"),
+        ("cannot parse integer from empty string", "a number is missing"),
+    ];
+    WORDINGS.iter().fold(message, |message, (theirs, ours)| message.replace(theirs, ours))
+}
+
 impl Context {
     fn new(global: Global, compose: impl FnOnce(Launch) -> Result<Box<dyn Backend>, Error>) -> Result<Self, Error> {
-        let config_file = global.config.map(std::path::absolute).transpose().map_err(Error::NoCwd)?;
+        let config_file = global
+            .config
+            .filter(|file| !file.as_os_str().is_empty())
+            .map(std::path::absolute)
+            .transpose()
+            .map_err(Error::NoCwd)?;
         let (state, verbose) = (StateDir::choose(global.state)?, global.verbose);
         let backend = compose(Launch { state: state.clone(), config_file: config_file.clone(), verbose })?;
         Ok(Self { state, config_file, settings: backend.settings(), verbose, backend })
@@ -165,6 +213,8 @@ fn run(command: CliCommand, context: &Context) -> Result<Exit, Error> {
     runtime.block_on(async {
         match command {
             CliCommand::Run(args) => cmd::run::run(args, context).await,
+            CliCommand::Demo(_) => cmd::demo::run(context).await,
+            CliCommand::Attach(args) => cmd::attach::run(args, context).await,
             CliCommand::Log(args) => cmd::log::run(args, context).await,
             CliCommand::Sessions(args) => cmd::sessions::run(args, context).await,
             CliCommand::Approvals(args) => cmd::approvals::run(args, context).await,

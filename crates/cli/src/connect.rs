@@ -35,7 +35,7 @@ pub async fn find_with_status(state: &StateDir) -> Result<Option<(Client, Daemon
     }
 }
 
-/// Asks the daemon to end; returns when it listens no more.
+/// Asks the daemon to stop; returns when it no longer listens.
 pub async fn stop_daemon(client: &Client) -> Result<(), Error> {
     match client.call::<method::DaemonStop>(NoParams {}).await {
         // It may be gone before its answer is.
@@ -52,9 +52,14 @@ pub(crate) async fn open(context: &Context) -> Result<Client, Error> {
         return Ok(client);
     }
     if background::start(context, vec!["--auto".into()]).await? == StartResult::Started {
-        print_stderr("roost: started a daemon in the background; `roost down` stops it");
+        say_started();
     }
     find(&context.state).await?.ok_or(Error::Client(roost_client::Error::Gone))
+}
+
+/// Says on stderr that a command had to start a daemon.
+pub(crate) fn say_started() {
+    print_stderr("roost: started a daemon in the background; `roost down` stops it");
 }
 
 /// Connects to the daemon; an error if none runs, for commands that make no sense without one.

@@ -11,95 +11,109 @@ use crate::exit::Exit;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "each message says it")]
 pub enum Error {
-    #[error("neither a home directory nor XDG directories are known; set HOME, or name them with --state and --config")]
+    #[error("there is no home directory; set HOME, or give --state and --config")]
     NoHome,
-    #[error("the current directory cannot be read: {0}; name another one with --cwd")]
+    #[error("the current folder cannot be read: {0}; change to another folder")]
     NoCwd(io::Error),
-    #[error("{held}; wait for it, end it (`roost down` ends a daemon), or use another state directory with --state")]
+    #[error(
+        "{held}; wait for it, stop it (`roost down` stops a daemon), or choose another state directory with --state"
+    )]
     Held { held: roost_log::Error },
     #[error("runtime \"{0}\" needs a prompt: roost run --runtime {0} \"what to do\"")]
     NeedsPrompt(String),
-    #[error("--approvals prompt needs a terminal to ask at, and no --json; use wait or deny")]
+    #[error("`--approvals prompt` needs a terminal and does not work with --json; use `wait` or `deny`")]
     NoTerminal,
-    #[error("whether it may run is asked at a terminal; say it here with `roost approvals answer ID allow` or `deny`")]
+    #[error("without a terminal the decision must be given: `roost approvals answer ID allow` or `deny`")]
     NoDecision,
-    #[error("the prompt is longer than {0} bytes; put it into a file and name the file instead")]
+    #[error("the prompt is longer than {0} bytes; write it to a file and attach that with --file")]
     PromptTooLong(u64),
     #[error("the prompt could not be read from stdin: {0}")]
     Input(io::Error),
-    #[error("no session of {} to continue; start one with `roost run`", .0.display())]
+    #[error("there is no session in {} to continue; start one with `roost run`", .0.display())]
     NothingToContinue(PathBuf),
+    #[error("there are no sessions yet; `roost run` starts one")]
+    NoSessions,
+    #[error(
+        "`roost attach` needs a terminal; `roost log --follow {0}` shows what happens, `roost run --session {0}` sends a prompt"
+    )]
+    AttachWithoutTerminal(String),
     #[error("no session \"{0}\"; `roost sessions` lists them")]
     UnknownSession(String),
     #[error("\"{id}\" is the beginning of several sessions; use more of one of these:\n  {}", found.join("\n  "))]
     AmbiguousSession { id: String, found: Vec<String> },
+    #[error("there is no workspace \"{name}\"{}; `roost workspaces add FOLDER` adds one", list_of(known))]
+    UnknownWorkspace { name: String, known: Vec<String> },
     #[error(
-        "{} is no workspace and in none{}; `roost workspaces add FOLDER` adds one",
-        named.display(),
-        if known.is_empty() { String::new() } else { format!(" of these: {}", known.join(", ")) }
+        "{folder} is not in a workspace{}. A workspace is a folder whose files and changes Roost shows, here and to \
+         paired devices; `roost run` works in any folder. To make it one: roost workspaces add {folder}",
+        list_of(known)
     )]
-    NoWorkspace { named: PathBuf, known: Vec<String> },
+    NoWorkspace { folder: String, known: Vec<String> },
     #[error("there is no folder {0:?} in the workspace; if it is a file, `roost files cat {0}` shows it")]
     NoFolder(String),
-    #[error("{path:?} is {media_type} and no text; write it into a file: roost files cat {path} > FILE")]
+    #[error("{path:?} is {media_type}, not text; save it instead: roost files cat {path} > FILE")]
     NotText { path: String, media_type: String },
-    #[error("{} could not be written: {source}; name another file with --output", path.display())]
+    #[error("{} exists already and is not replaced; remove it, or choose another file with --output", .0.display())]
+    ExportExists(PathBuf),
+    #[error("{} could not be written: {source}; choose another file with --output", path.display())]
     Export { path: PathBuf, source: io::Error },
-    #[error("{} cannot be used: {source}; make it writable, or name another directory with --state", path.display())]
+    #[error("{} could not be written: {source}; ACPLB_EVIDENCE_PATH names it", path.display())]
+    Evidence { path: PathBuf, source: io::Error },
+    #[error("{} cannot be used: {source}; make it writable, or choose another directory with --state", path.display())]
     State { path: PathBuf, source: io::Error },
-    #[error("{} is too long for a socket and XDG_RUNTIME_DIR is not set; name a shorter one with --state", .0.display())]
+    #[error("the path {} is too long for a socket, and XDG_RUNTIME_DIR is not set; choose a shorter one with --state", .0.display())]
     LongState(PathBuf),
     #[error(
-        "this command runs inside an agent (ROOST_RUN is set), and an agent neither starts nor ends a daemon; do it in a \
-         terminal of your own"
+        "this command runs inside an agent (ROOST_RUN is set), and an agent may not start or stop a daemon; run it in \
+         your own terminal"
     )]
     InsideAgent,
-    #[error("no daemon runs here; `roost up` starts one")]
+    #[error("no daemon is running; `roost up` starts one")]
     NoDaemon,
-    #[error("the daemon does not answer; `roost down` ends it")]
+    #[error("the daemon does not answer; `roost down` stops it")]
     Silent,
-    #[error("the daemon has ended while it was waited for; `roost log {0}` shows what it recorded until then")]
+    #[error("the daemon has ended before the task did; `roost log {0}` shows what was recorded until then")]
     Lost(String),
-    #[error("nothing can be recorded any more (the log {0}); `roost down`, then run `roost check`")]
+    #[error("nothing can be recorded any more (the log {0}); run `roost down`, then `roost check`")]
     LogFailed(String),
-    #[error("the daemon still runs (process {0}) and does not end; kill it, its agents end with it")]
+    #[error("the daemon (process {0}) does not stop; kill it, and its agents end with it")]
     Undying(u32),
-    #[error("some agents did not end with the daemon; the records in {} name them", .0.display())]
+    #[error("some agents did not end with the daemon; the records in {} name their processes", .0.display())]
     Agents(PathBuf),
     #[error("{why}")]
     Daemon { why: String, exit: Exit },
-    #[error("the pairing page could not be opened: {0}; open it by hand")]
-    Open(io::Error),
-    #[error("the daemon serves no port, so no device can reach it; `roost down`, then `roost up`")]
-    NoPort,
-    #[error("unknown runtime \"{id}\"; known are {}. A daemon that runs knows what roost.toml said when it was started", known.join(", "))]
+    #[error("no browser could be started: {source}; open this page yourself: {page}")]
+    Open { page: String, source: io::Error },
+    #[error("no temporary folder could be made for the demo agent: {0}; name a writable one with TMPDIR")]
+    DemoFolder(io::Error),
+    #[error("unknown agent \"{id}\"; known: {}. A running daemon uses roost.toml as it was when the daemon started", known.join(", "))]
     UnknownRuntime { id: String, known: Vec<String> },
-    #[error("nobody is logged in to {id}; `roost login {id}` does it. {reason}")]
+    #[error("not logged in to {id}: run `roost login {id}`. {reason}")]
     NotLoggedIn { id: String, reason: String },
     #[error(
-        "no agent is ready to work on this. Make one ready:\n  {}\nThe demo agent needs no login: roost run --runtime demo",
+        "no agent is ready. Install one, or log in:\n  {}\nThe demo agent needs neither: roost demo",
         .0.join("\n  ")
     )]
     NobodyLoggedIn(Vec<String>),
     #[error("{id} cannot be used: {reason}")]
     NotInstalled { id: String, reason: String },
     #[error(
-        "sessions of {0} have a home of their own that is gone with them (isolation \"ephemeral\" in roost.toml), so a login would be lost; name a namespace, or set a key under [runtimes.{0}.env]"
+        "sessions of {0} use a temporary home (isolation \"ephemeral\" in roost.toml), so a login would be lost; give a --namespace, or set an API key under [runtimes.{0}.env]"
     )]
     EphemeralLogin(String),
-    #[error("nothing waits for an answer under \"{0}\"; `roost approvals` lists what does")]
+    #[error("nothing is waiting under \"{0}\"; `roost approvals` lists what is")]
     NotWaiting(String),
-    #[error("{0} is a tool call, which is answered with allow or deny; only questions take --answer")]
+    #[error("{0} is a tool call: answer it with `allow` or `deny`; --answer is for questions")]
     NotAQuestion(String),
     #[error("{what}: {why}")]
     WrongAnswer { what: String, why: String },
     #[error(
-        "session {0} is only kept by its agent, which tells nobody what happens next; `roost run --resume {0} \"…\"` goes on with it under Roost"
+        "session {0} belongs to its agent alone, so Roost cannot follow it; `roost run --resume {0} \"…\"` resumes it under Roost"
     )]
     NotFollowed(String),
     #[error("\"{id}\" is the beginning of several; use more of one of these:\n  {}", found.join("\n  "))]
     AmbiguousAsk { id: String, found: Vec<String> },
-    #[error("no device waits to be paired with the request {0}; `roost devices` lists those that wait")]
+    #[error("no device is waiting under the request {0}; `roost devices` lists those that are")]
     NoDeviceWaits(String),
     #[error("an event cannot be read ({0}); run `roost check`")]
     Unreadable(String),
@@ -129,10 +143,14 @@ impl Error {
             | Self::PromptTooLong(_)
             | Self::NothingToContinue(_)
             | Self::UnknownSession(_)
+            | Self::NoSessions
+            | Self::AttachWithoutTerminal(_)
             | Self::AmbiguousSession { .. }
+            | Self::UnknownWorkspace { .. }
             | Self::NoWorkspace { .. }
             | Self::NoFolder(_)
             | Self::NotText { .. }
+            | Self::ExportExists(_)
             | Self::LongState(_)
             | Self::UnknownRuntime { .. }
             | Self::EphemeralLogin(_)
@@ -156,18 +174,24 @@ impl Error {
             | Self::LogFailed(_)
             | Self::Undying(_)
             | Self::Agents(_)
-            | Self::Open(_)
-            | Self::NoPort
+            | Self::Open { .. }
+            | Self::DemoFolder(_)
             | Self::Unreadable(_)
             | Self::Client(_)
             | Self::Export { .. }
             | Self::EditorSettings { .. }
+            | Self::Evidence { .. }
             | Self::Input(_)
             | Self::Output(_)
             | Self::Start(_)
             | Self::Log(_) => Exit::Failed,
         }
     }
+}
+
+/// The names of workspaces, for a message.
+fn list_of(known: &[String]) -> String {
+    if known.is_empty() { String::new() } else { format!(" (there are: {})", known.join(", ")) }
 }
 
 /// Whether the daemon refused what was asked, or could not do it.

@@ -16,8 +16,15 @@ const SHORTEST: usize = 8;
 /// Sessions that the daemon lists at once.
 const PAGE: u32 = 500;
 
-/// The stored session of this id, of this native id, or whose id begins like this.
+/// Names the session that changed last, wherever a session is named.
+pub(crate) const LATEST: &str = "latest";
+
+/// The stored session of this id, of this native id, or whose id begins like this; or the latest one.
 pub(crate) async fn session(log: &dyn Log, id: &str) -> Result<SessionRecord, Error> {
+    if id == LATEST {
+        let latest = log.sessions(usize::MAX).await?.into_iter().find(|session| !session.hidden);
+        return latest.ok_or(Error::NoSessions);
+    }
     match log.session(id).await? {
         Some(found) => Ok(found),
         None => only(id, log.sessions(usize::MAX).await?, |record| record.session_id.as_str()),
@@ -26,6 +33,9 @@ pub(crate) async fn session(log: &dyn Log, id: &str) -> Result<SessionRecord, Er
 
 /// The same among the sessions that the daemon hosts.
 pub(crate) async fn hosted(client: &Client, id: &str) -> Result<SessionInfo, Error> {
+    if id == LATEST {
+        return latest(client).await;
+    }
     match get_exact(client, id).await? {
         Some(found) if found.source == KeptBy::Managed => Ok(found),
         _ => only(id, list_hosted(client).await?, |info| &info.session_id),
@@ -34,6 +44,9 @@ pub(crate) async fn hosted(client: &Client, id: &str) -> Result<SessionInfo, Err
 
 /// The same among hosted sessions and those that agents keep of this directory.
 pub(crate) async fn hosted_or_past(client: &Client, id: &str, cwd: &Path) -> Result<SessionInfo, Error> {
+    if id == LATEST {
+        return latest(client).await;
+    }
     if let Some(found) = get_exact(client, id).await? {
         return Ok(found);
     }
@@ -44,6 +57,22 @@ pub(crate) async fn hosted_or_past(client: &Client, id: &str, cwd: &Path) -> Res
     }
     let all = list_hosted(client).await?.into_iter().chain(past).collect();
     only(id, all, |info| &info.session_id)
+}
+
+/// The session that changed last, as `roost sessions` lists it first.
+async fn latest(client: &Client) -> Result<SessionInfo, Error> {
+    let params = SessionListParams { limit: Some(1), source: Some(KeptBy::Managed), ..SessionListParams::default() };
+    client.call::<method::SessionList>(params).await?.sessions.pop().ok_or(Error::NoSessions)
+}
+
+/// The session that works or waits; of several the one that changed last. If none does, the latest one.
+pub(crate) async fn busiest(client: &Client) -> Result<SessionInfo, Error> {
+    let mut sessions = list_hosted(client).await?;
+    let busy = sessions.iter().position(|info| info.record.open_task.is_some());
+    match sessions.is_empty() {
+        true => Err(Error::NoSessions),
+        false => Ok(sessions.swap_remove(busy.unwrap_or(0))),
+    }
 }
 
 /// The session of exactly this id.

@@ -8,6 +8,7 @@ use tokio::task::JoinHandle;
 
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::keyboard::restore_terminal;
 use crate::screen;
 
 /// The signal that was received last.
@@ -40,6 +41,7 @@ impl Interrupt {
                 if sender.send_replace(new) != StopRequest::Nothing {
                     // What was asked for goes on without us: the daemon does it, or the holders of a daemon's agents.
                     screen::clear_status();
+                    restore_terminal();
                     process::exit(Exit::Stopped as i32);
                 }
             }

@@ -12,11 +12,15 @@ mod blocking;
 mod bundle;
 mod cli;
 mod cmd;
+mod complete;
 mod connect;
+mod conversation;
 mod diagnostics;
+mod editor;
 mod error;
 mod exit;
 mod find;
+mod gutter;
 mod interrupt;
 mod keyboard;
 mod line;
@@ -33,8 +37,10 @@ mod stderr;
 mod style;
 mod table;
 mod tls;
+mod typed;
 mod watch;
 mod workspace;
+mod wrap;
 
 pub use backend::{
     ArtifactLoss, Backend, CommandSettings, Installation, Login, LoginCommand, NativeSessions, RuntimeReport, Work,
@@ -48,7 +54,7 @@ pub use diagnostics::{filter, for_people};
 pub use error::Error;
 pub use exit::Exit;
 pub use interrupt::Interrupt;
-pub use pairing::say_listening;
+pub use pairing::{say_code_ended, say_listening};
 pub use paths::{StateDir, config_file, working_directory};
 pub use state_lock::lock;
 pub use tls::Tls;

@@ -23,6 +23,9 @@ pub(crate) async fn session(
     cwd: &Path,
     id: &str,
 ) -> Result<SessionRecord, Error> {
+    if id == find::LATEST {
+        return Err(Error::NoSessions);
+    }
     let past = sessions(context, reading, cwd).await?.sessions;
     let is_it = |record: &&SessionRecord| record.runtime_session_id.as_ref().is_some_and(|own| own.as_str() == id);
     match past.iter().find(is_it) {

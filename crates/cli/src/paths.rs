@@ -15,8 +15,9 @@ const MAX_SOCKET: usize = 100;
 pub struct StateDir(PathBuf);
 
 impl StateDir {
-    /// The directory named with `--state`, else the XDG one.
+    /// The directory named with `--state`, else the XDG one. An empty name, as of an empty variable, is none.
     pub(crate) fn choose(named: Option<PathBuf>) -> Result<Self, Error> {
+        let named = named.filter(|dir| !dir.as_os_str().is_empty());
         let default = || xdg().map(|xdg| xdg.state_dir().unwrap_or_else(|| xdg.data_dir()).join("roost"));
         named.map_or_else(default, |dir| std::path::absolute(dir).map_err(Error::NoCwd)).map(Self)
     }
@@ -61,6 +62,11 @@ impl StateDir {
     /// The daemon's log file, which rotates.
     pub fn daemon_log(&self) -> PathBuf {
         self.0.join("daemon.log")
+    }
+
+    /// The prompts that were typed, one file per folder.
+    pub(crate) fn history(&self) -> PathBuf {
+        self.0.join("history")
     }
 
     /// The folders of credential namespaces.

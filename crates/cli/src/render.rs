@@ -1,15 +1,18 @@
 //! Shows events to people as a conversation; `roost run` and `roost log` look the same.
 
 mod fold;
+mod markdown;
 mod message;
 mod network;
 mod outcome;
 mod plan;
 mod status;
+mod text;
 mod tools;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use roost_model::content::AssistantContentBlock;
 use roost_model::event::{EventBody, NormalizedEvent};
@@ -20,11 +23,14 @@ use roost_model::payload::{
 use roost_model::time::Timestamp;
 use roost_rpc::conversation::Message;
 
-use crate::screen::{one_line, visible, visible_after};
+use crate::ask::answerer_name;
+use crate::screen::{one_line, visible};
 use crate::style::Style;
 use plan::Plan;
 use status::Activity;
 pub(crate) use status::FRAME_MILLIS;
+pub(crate) use text::TextForm;
+use text::{OpenText, TextKind};
 use tools::ToolCalls;
 
 /// Which optional parts of a conversation are shown.
@@ -38,27 +44,47 @@ pub(crate) struct Show {
     pub(crate) asks: bool,
     /// Calls and their output whole, and not only their beginning; and what the runtime said that Roost does not know.
     pub(crate) full: bool,
+    /// Only answers, and why a task failed.
+    pub(crate) quiet: bool,
     /// How the reader gets to see output that is hidden.
     pub(crate) unfold: Option<&'static str>,
+    /// The form of answers and thoughts.
+    pub(crate) text: TextForm,
 }
 
-/// What the unfinished line on the screen belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OpenLine {
-    Nothing,
-    Answer,
-    Thought,
-    /// A prompt, behind which a person may be typing.
-    Prompt,
+/// Where a conversation is written: answers apart from everything else, or all of it in one stream.
+pub(crate) trait ConversationSink {
+    /// The stream for answers.
+    fn answer(&mut self) -> io::Result<&mut dyn Write>;
+    /// The stream for everything else: thoughts, tools, notices and outcomes.
+    fn notes(&mut self) -> io::Result<&mut dyn Write>;
+    /// True if answers have a stream of their own.
+    fn is_apart(&self) -> bool;
+}
+
+/// A file or a test: all of it in one stream.
+impl ConversationSink for Vec<u8> {
+    fn answer(&mut self) -> io::Result<&mut dyn Write> {
+        Ok(self)
+    }
+
+    fn notes(&mut self) -> io::Result<&mut dyn Write> {
+        Ok(self)
+    }
+
+    fn is_apart(&self) -> bool {
+        false
+    }
 }
 
 /// Writes events as a conversation. Keeps track of the line that is open, of tool calls and of the plan.
 pub(crate) struct Renderer {
     style: Style,
     show: Show,
-    open: OpenLine,
-    /// The last character of the text whose line is open: the next piece may hold the other half of an emoji.
-    last: Option<char>,
+    /// The text that may go on.
+    text: Option<OpenText>,
+    /// The open line is a prompt, behind which a person may be typing.
+    is_prompting: bool,
     /// Pieces of the current answer were shown, so that the whole of it need not be.
     streamed: bool,
     tools: ToolCalls,
@@ -74,8 +100,8 @@ impl Renderer {
         Self {
             style,
             show,
-            open: OpenLine::Nothing,
-            last: None,
+            text: None,
+            is_prompting: false,
             streamed: false,
             tools: ToolCalls::new(style, show),
             plan: Plan::default(),
@@ -87,7 +113,7 @@ impl Renderer {
 
     /// A line about what the session does now and for how long; `None` where nothing runs or a line is open.
     pub(crate) fn status(&self, now: Timestamp) -> Option<String> {
-        let is_free = self.open == OpenLine::Nothing;
+        let is_free = !self.is_prompting && !self.text.as_ref().is_some_and(OpenText::is_line_open);
         self.activity.line(self.tools.running(), now).filter(|_| is_free)
     }
 
@@ -97,57 +123,79 @@ impl Renderer {
     }
 
     /// Shows the output that was hidden.
-    pub(crate) fn unfold(&mut self, out: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn unfold(&mut self, out: &mut impl ConversationSink) -> io::Result<()> {
         let lines = self.tools.unfold();
         self.say(out, &lines)
     }
 
     /// Writes a message that an agent keeps of a conversation.
-    pub(crate) fn message(&mut self, out: &mut impl Write, message: &Message) -> io::Result<()> {
+    pub(crate) fn message(&mut self, out: &mut impl ConversationSink, message: &Message) -> io::Result<()> {
         let lines = message::lines(self.style, self.show, message);
         self.say(out, &lines)
     }
 
+    /// True if an event is a further piece of the text that was written last.
+    pub(crate) fn continues(&self, event: &NormalizedEvent) -> bool {
+        let EventBody::ModelOutputDelta(delta) = &event.body else { return false };
+        let kind = if delta.kind == Delta::ReasoningDelta { TextKind::Thought } else { TextKind::Answer };
+        self.text.as_ref().is_some_and(|text| text.is(kind, &delta.block_id))
+    }
+
+    /// Writes what can be shown of the text so far. Must be called after the last event of a batch.
+    pub(crate) fn settle(&mut self, out: &mut impl ConversationSink) -> io::Result<()> {
+        self.text.as_mut().map_or(Ok(()), |text| text.settle(out))
+    }
+
     /// Writes one event; some print nothing.
-    pub(crate) fn event(&mut self, out: &mut impl Write, event: &NormalizedEvent) -> io::Result<()> {
+    pub(crate) fn event(&mut self, out: &mut impl ConversationSink, event: &NormalizedEvent) -> io::Result<()> {
         self.activity.note(event);
         match &event.body {
             EventBody::ModelOutputDelta(delta) => match delta.kind {
                 Delta::TextDelta | Delta::CodeDelta => {
                     self.streamed = true;
-                    self.text(out, OpenLine::Answer, &delta.delta)
+                    self.text(out, TextKind::Answer, &delta.block_id, &delta.delta)
                 }
-                Delta::ReasoningDelta => self.text(out, OpenLine::Thought, &delta.delta),
+                Delta::ReasoningDelta if self.show.quiet => Ok(()),
+                Delta::ReasoningDelta => self.text(out, TextKind::Thought, &delta.block_id, &delta.delta),
                 Delta::JsonDelta | Delta::UnknownDelta => Ok(()),
             },
-            EventBody::ModelOutputCompleted(_) if std::mem::take(&mut self.streamed) => Ok(()),
-            EventBody::ModelOutputCompleted(whole) => whole.content.iter().try_for_each(|block| self.block(out, block)),
+            EventBody::ModelOutputCompleted(whole) => {
+                self.finish_text(out)?;
+                match std::mem::take(&mut self.streamed) {
+                    true => Ok(()),
+                    false => whole.content.iter().try_for_each(|block| self.block(out, block)),
+                }
+            }
             body => {
+                if ends_text(body) {
+                    self.finish_text(out)?;
+                }
                 let lines = self.lines(event, body);
-                if lines.is_empty() { Ok(()) } else { self.say(out, &lines) }
+                let is_wanted = !self.show.quiet || matches!(body, EventBody::TaskFailed(_));
+                if lines.is_empty() || !is_wanted { Ok(()) } else { self.say(out, &lines) }
             }
         }
     }
 
     /// Shows whole lines that are no event's; none at all still ends the line that is open.
-    pub(crate) fn say(&mut self, out: &mut impl Write, lines: &str) -> io::Result<()> {
-        self.end_line(out)?;
-        out.write_all(lines.as_bytes())
+    pub(crate) fn say(&mut self, out: &mut impl ConversationSink, lines: &str) -> io::Result<()> {
+        self.interrupt(out)?;
+        out.notes()?.write_all(lines.as_bytes())
     }
 
     /// Shows what somebody is to type behind, unless it is there already.
-    pub(crate) fn prompt(&mut self, out: &mut impl Write, prompt: &str) -> io::Result<()> {
-        if self.open == OpenLine::Prompt {
+    pub(crate) fn prompt(&mut self, out: &mut impl ConversationSink, prompt: &str) -> io::Result<()> {
+        if self.is_prompting {
             return Ok(());
         }
-        self.end_line(out)?;
-        self.open = OpenLine::Prompt;
-        out.write_all(prompt.as_bytes())
+        self.interrupt(out)?;
+        self.is_prompting = true;
+        out.notes()?.write_all(prompt.as_bytes())
     }
 
     /// Must be called after a line was typed: the terminal has shown it, with its line end.
     pub(crate) fn typed(&mut self) {
-        self.open = OpenLine::Nothing;
+        self.is_prompting = false;
     }
 
     /// The complete lines for an event; empty if it prints nothing.
@@ -160,18 +208,18 @@ impl Renderer {
                     event.trace.session_id,
                     made.runtime.id(),
                     made.mode,
-                    visible(&made.cwd)
+                    made.cwd
                 );
-                format!("{}\n", style.dim(text))
+                format!("{}\n", style.dim(self.show.text.prose(&text)))
             }
             EventBody::TaskStarted(started) if self.show.prompts => {
                 let prompt = started.messages.iter().map(|message| message.text()).collect::<Vec<_>>().join("\n");
-                format!("{}\n", message::prompt(style, &prompt))
+                format!("{}\n", message::prompt(style, self.show.text, &prompt))
             }
             EventBody::PlanUpdated(plan) => self.plan.update(style, plan),
             EventBody::QuestionAsked(_) | EventBody::QuestionResolved(_) if !self.show.asks => String::new(),
             EventBody::QuestionAsked(question) => {
-                format!("{} {}\n", style.yellow("?"), visible(&question.message))
+                format!("{} {}\n", style.yellow("?"), self.show.text.prose(&question.message))
             }
             EventBody::QuestionResolved(resolved) => {
                 let outcome = match resolved.outcome {
@@ -179,8 +227,10 @@ impl Renderer {
                     QuestionOutcome::Declined => "declined",
                     QuestionOutcome::Cancelled => "cancelled",
                 };
+                let by = resolved.answered_by.as_ref().map(|by| format!(" by {}", answerer_name(Some(by))));
                 let reason = resolved.reason.as_deref().map(|reason| format!(" ({})", visible(reason)));
-                format!("  {}\n", style.dim(format!("{outcome}{}", reason.unwrap_or_default())))
+                let text = format!("{outcome}{}{}", by.unwrap_or_default(), reason.unwrap_or_default());
+                format!("  {}\n", style.dim(text))
             }
             // Newer versions of an agent send such messages in every turn: they are counted, and the log has them.
             EventBody::RuntimeNotice(notice) if event.is_unknown_message() && !self.show.all => {
@@ -199,7 +249,7 @@ impl Renderer {
                 self.end(format!("{} stopped ({})", style.yellow("■"), visible(&stopped.reason)))
             }
             EventBody::TaskFailed(failed) => {
-                let text = failure(style, failed);
+                let text = failure(style, self.show.text, failed);
                 self.end(text)
             }
             EventBody::SessionClosed(closed) if self.show.all => {
@@ -225,7 +275,7 @@ impl Renderer {
             NoticeLevel::Warning => self.style.yellow("!"),
             NoticeLevel::Error => self.style.red("!"),
         };
-        format!("{sign} {}\n", self.style.dim(visible(&notice.message)))
+        format!("{sign} {}\n", self.style.dim(self.show.text.prose(&notice.message)))
     }
 
     /// The end of a task and what it took.
@@ -243,49 +293,73 @@ impl Renderer {
         }
     }
 
-    fn block(&mut self, out: &mut impl Write, block: &AssistantContentBlock) -> io::Result<()> {
-        match block {
-            AssistantContentBlock::Text { text } => self.text(out, OpenLine::Answer, text),
-            AssistantContentBlock::Code { code, .. } => self.text(out, OpenLine::Answer, code),
+    /// Writes a block of an answer that did not come in pieces.
+    fn block(&mut self, out: &mut impl ConversationSink, block: &AssistantContentBlock) -> io::Result<()> {
+        let text = match block {
+            AssistantContentBlock::Text { text } => text,
+            AssistantContentBlock::Code { code, .. } => code,
             AssistantContentBlock::ArtifactRef { name, artifact_id, .. } => {
-                let name = name.as_deref().unwrap_or(artifact_id.as_str());
-                self.text(out, OpenLine::Answer, &format!("[{name}]\n"))
+                &format!("[{}]\n", name.as_deref().unwrap_or(artifact_id.as_str()))
             }
-        }
+        };
+        self.text(out, TextKind::Answer, &"".into(), text)?;
+        self.finish_text(out)
     }
 
-    /// Shows a piece of text where the last one ended.
-    fn text(&mut self, out: &mut impl Write, kind: OpenLine, text: &str) -> io::Result<()> {
-        if text.is_empty() {
+    /// Writes a piece of text where the last one of its block ended.
+    fn text(
+        &mut self,
+        out: &mut impl ConversationSink,
+        kind: TextKind,
+        block: &Arc<str>,
+        piece: &str,
+    ) -> io::Result<()> {
+        if piece.is_empty() {
             return Ok(());
         }
-        if self.open != kind {
-            self.end_line(out)?;
+        if !self.text.as_ref().is_some_and(|text| text.is(kind, block)) {
+            self.finish_text(out)?;
         }
-        let before = self.last.filter(|_| self.open == kind);
-        self.last = text.chars().next_back();
-        let text = visible_after(text, before);
-        match kind {
-            OpenLine::Thought => write!(out, "{}", self.style.dim(&text))?,
-            OpenLine::Answer | OpenLine::Nothing | OpenLine::Prompt => out.write_all(text.as_bytes())?,
-        }
-        self.open = if text.ends_with('\n') { OpenLine::Nothing } else { kind };
-        Ok(())
+        self.end_prompt(out)?;
+        let (style, form) = (self.style, self.show.text);
+        self.text.get_or_insert_with(|| OpenText::new(kind, block.clone(), style, form)).push(out, piece)
     }
 
-    fn end_line(&mut self, out: &mut impl Write) -> io::Result<()> {
-        match std::mem::replace(&mut self.open, OpenLine::Nothing) {
-            OpenLine::Nothing => Ok(()),
-            OpenLine::Answer | OpenLine::Thought | OpenLine::Prompt => out.write_all(b"\n"),
-        }
+    /// Writes what was held back of a text, and ends its line.
+    pub(crate) fn finish_text(&mut self, out: &mut impl ConversationSink) -> io::Result<()> {
+        self.text.take().map_or(Ok(()), |text| text.finish(out))
+    }
+
+    /// Ends the open line for something else.
+    fn interrupt(&mut self, out: &mut impl ConversationSink) -> io::Result<()> {
+        self.end_prompt(out)?;
+        self.text.as_mut().map_or(Ok(()), |text| text.interrupt(out))
+    }
+
+    fn end_prompt(&mut self, out: &mut impl ConversationSink) -> io::Result<()> {
+        if std::mem::take(&mut self.is_prompting) { out.notes()?.write_all(b"\n") } else { Ok(()) }
     }
 }
 
-fn failure(style: Style, failed: &TaskFailedPayload) -> String {
+/// True if no text that was begun goes on after this event. Others, such as notices, come between the pieces of a text.
+fn ends_text(body: &EventBody) -> bool {
+    matches!(
+        body,
+        EventBody::TaskStarted(_)
+            | EventBody::TaskCompleted(_)
+            | EventBody::TaskStopped(_)
+            | EventBody::TaskFailed(_)
+            | EventBody::ToolCallRequested(_)
+            | EventBody::ApprovalRequested(_)
+            | EventBody::QuestionAsked(_)
+    )
+}
+
+fn failure(style: Style, form: TextForm, failed: &TaskFailedPayload) -> String {
     let error = &failed.error;
     let code = serde_json::to_value(error.code).ok();
     let code = code.as_ref().and_then(|code| code.as_str()).unwrap_or_default();
-    let mut text = format!("{} failed ({code}): {}", style.red("✗"), visible(&error.message));
+    let mut text = format!("{} {}", style.red("✗"), form.prose(&format!("failed ({code}): {}", error.message)));
     if network::is_down(&error.message) || error.stderr_tail.as_deref().is_some_and(network::is_down) {
         text.push_str(
             "\n  the network is down, or the model's provider cannot be reached; check both, then send it again",

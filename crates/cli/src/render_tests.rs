@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
-const USUAL: Show = Show { prompts: false, all: false, asks: true, full: false, unfold: None };
+const USUAL: Show =
+    Show { prompts: false, all: false, asks: true, full: false, quiet: false, unfold: None, text: TextForm::Source };
 
 /// What these events look like.
 fn rendered(show: Show, events: &[(&str, Value)]) -> String {
@@ -59,7 +60,7 @@ fn thoughts_and_answers_have_lines_of_their_own() {
         delta("text_delta", "!"),
         ("task.completed", json!({ "reason": "end_turn" })),
     ];
-    assert_eq!(rendered(USUAL, &events), "hmm\nyes!\n✓ completed (end_turn)\n");
+    assert_eq!(rendered(USUAL, &events), "┊ hmm\nyes!\n✓ completed (end_turn)\n");
 }
 
 #[test]
@@ -320,4 +321,60 @@ fn a_network_that_is_down_is_called_that() {
     let error = json!({ "code": "RUNTIME_ERROR", "message": "connect ECONNREFUSED 127.0.0.1:9", "retryable": true });
     let shown = rendered(USUAL, &[("task.failed", json!({ "reason": "it failed", "error": error }))]);
     assert!(shown.contains("the network is down, or the model's provider cannot be reached"), "{shown}");
+}
+
+#[test]
+fn a_notice_in_the_middle_of_a_text_does_not_change_how_the_rest_is_shown() {
+    let notice = ("runtime.notice", json!({ "level": "warning", "source": "stderr", "message": "careful" }));
+    let events = [
+        delta("text_delta", "```rust\nfn a() {}\n"),
+        notice.clone(),
+        delta("text_delta", "fn b() {}\n```\none **two"),
+        notice,
+        delta("text_delta", " three** four"),
+        ("task.completed", json!({ "reason": "end_turn" })),
+    ];
+    let show = Show { text: TextForm::Terminal { margin: 0 }, ..USUAL };
+    let expected = "  fn a() {}\n! careful\n  fn b() {}\none\n! careful\n**two three** four\n✓ completed (end_turn)\n";
+    assert_eq!(rendered(show, &events), expected);
+}
+
+/// Answers and notes in streams of their own.
+#[derive(Default)]
+struct Apart {
+    answer: Vec<u8>,
+    notes: Vec<u8>,
+}
+
+impl ConversationSink for Apart {
+    fn answer(&mut self) -> io::Result<&mut dyn Write> {
+        Ok(&mut self.answer)
+    }
+
+    fn notes(&mut self) -> io::Result<&mut dyn Write> {
+        Ok(&mut self.notes)
+    }
+
+    fn is_apart(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn an_answer_with_a_stream_of_its_own_is_not_interrupted() {
+    let events = [
+        delta("reasoning_delta", "hm"),
+        delta("text_delta", "half "),
+        ("runtime.notice", json!({ "level": "warning", "source": "stderr", "message": "careful" })),
+        delta("text_delta", "a line"),
+        requested("a", "Cut"),
+        delta("text_delta", "more\n"),
+        ("task.completed", json!({ "reason": "end_turn" })),
+    ];
+    let (mut renderer, mut out) = (Renderer::new(Style::PLAIN, USUAL), Apart::default());
+    for (name, payload) in events {
+        renderer.event(&mut out, &event(name, &payload)).unwrap();
+    }
+    assert_eq!(String::from_utf8(out.answer).unwrap(), "half a line\nmore\n");
+    assert_eq!(String::from_utf8(out.notes).unwrap(), "┊ hm\n! careful\n→ t() · Cut\n✓ completed (end_turn)\n");
 }

@@ -4,7 +4,8 @@
 //! around what stands beside it or that steers the terminal could make a line look like another, so each of them is made
 //! visible, twice: the texts of others where they are put into a line ([`visible`], [`one_line`], [`exact`]), and
 //! everything once more on its way out ([`Screen`]), so that a place where the first was forgotten does no harm.
-//! Clippy refuses every other way to stdout and stderr in this crate.
+//! Clippy refuses every other way to stdout and stderr in this crate. The editor of prompts writes by itself; it shows only
+//! what was typed and what `editor` cleaned.
 
 mod hidden;
 
@@ -23,6 +24,9 @@ const CLEAR_LINE: &[u8] = b"\r\x1b[2K";
 const CUT_LINES: &[u8] = b"\x1b[?7l";
 /// Makes a terminal go on in the next line again.
 const WRAP_LINES: &[u8] = b"\x1b[?7h";
+
+/// Makes a terminal send a paste without marks around it.
+const END_PASTE_MARKS: &[u8] = b"\x1b[?2004l";
 
 /// True while the cursor's line is a status line: the next text of any stream takes its place. The process has one
 /// terminal, so it has one of these.
@@ -66,15 +70,67 @@ pub(crate) fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
+/// A stderr for many small writes; the caller must flush. Whoever closed stderr does not want to know, so it never fails.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn buffered_stderr(capacity: usize) -> Screen<io::BufWriter<Unfailing<io::Stderr>>> {
+    Screen::new(io::BufWriter::with_capacity(capacity, Unfailing(io::stderr())), stderr_is_terminal())
+}
+
+/// A writer whose errors are ignored.
+pub(crate) struct Unfailing<W>(W);
+
+impl<W: Write> Write for Unfailing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let _ = self.0.write_all(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let _ = self.0.flush();
+        Ok(())
+    }
+}
+
+/// The width of the terminal that stdout is; `None` if it is none, or one that does not say.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
 /// True if stdout is a terminal that can clear a line. One without a name (`TERM`) may not.
 pub(crate) fn can_show_status() -> bool {
     stdout_is_terminal() && std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
+}
+
+/// The lines of the terminal that stdout is; `None` if it is none, or does not tell.
+pub(crate) fn stdout_rows() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout()).ok()?;
+    (size.ws_row > 0).then_some(usize::from(size.ws_row))
 }
 
 /// Clears the status line, if one is shown, for a process that ends at once.
 pub(crate) fn clear_status() {
     // Whoever closed stderr does not want to know.
     let _ = stderr().clear_status();
+}
+
+/// Clears the line that the cursor is in, where a prompt stood that nobody typed behind.
+pub(crate) fn clear_line() {
+    // Whoever closed stderr does not want to know.
+    let _ = stderr().out.write_all(CLEAR_LINE);
+}
+
+/// Tells the terminal to send pastes as they are again, for a process that ends while a prompt is edited.
+pub(crate) fn end_paste_marks() {
+    // Whoever closed stderr does not want to know.
+    let _ = stderr().out.write_all(END_PASTE_MARKS);
+}
+
+/// Moves to the next line after a text that somebody was typing.
+pub(crate) fn end_line() {
+    // Whoever closed stderr does not want to know.
+    let _ = stderr().out.write_all(b"\n");
 }
 
 /// Prints whole lines for people; of nothing, nothing.

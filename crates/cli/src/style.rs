@@ -13,6 +13,9 @@ pub(crate) struct Style {
 impl Style {
     /// For files and tests: no text is painted.
     pub(crate) const PLAIN: Self = Self { colours: false };
+    /// For tests: text is painted.
+    #[cfg(test)]
+    pub(crate) const COLOURED: Self = Self { colours: true };
 
     /// For stdout: colours on a terminal, unless `NO_COLOR` is set.
     pub(crate) fn for_stdout() -> Self {
@@ -54,6 +57,14 @@ impl Style {
 
     pub(crate) fn yellow<T>(self, text: T) -> PaintedText<T> {
         self.paint("33", text)
+    }
+
+    /// A text with several of the codes at once, such as bold and underlined.
+    pub(crate) fn painted(self, codes: &[&str], text: &str) -> String {
+        match self.colours && !codes.is_empty() {
+            true => format!("{}{text}\x1b[0m", codes.iter().map(|code| format!("\x1b[{code}m")).collect::<String>()),
+            false => text.to_owned(),
+        }
     }
 
     fn paint<T>(self, code: &'static str, text: T) -> PaintedText<T> {

@@ -32,7 +32,7 @@ impl FromStr for Tls {
             Some((cert, key)) if !cert.is_empty() && !key.is_empty() => {
                 Ok(Self::Files { cert: cert.into(), key: key.into() })
             }
-            _ => Err(format!("\"{text}\" is neither {SELF_SIGNED} nor two files as CERT,KEY")),
+            _ => Err(format!("\"{text}\" is neither `{SELF_SIGNED}` nor two PEM files, as in cert.pem,key.pem")),
         }
     }
 }

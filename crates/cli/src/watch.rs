@@ -7,8 +7,10 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use roost_client::{Client, Subscription};
+use roost_model::approval::Pending;
 use roost_model::event::{EventBody, NormalizedEvent};
 use roost_model::ids::{ArtifactId, PromptId, TaskId};
+use roost_model::payload::NoticeLevel;
 use roost_model::session::TaskOutcome;
 use roost_rpc::{ArtifactParams, SessionStopParams, StopWhat, method};
 use tokio::time::{Interval, MissedTickBehavior, interval};
@@ -20,7 +22,7 @@ use crate::keyboard::{Keyboard, KeyboardInput};
 use crate::line::{self, EventLines};
 use crate::printer::{OutputForm, Printer};
 use crate::render::FRAME_MILLIS;
-use crate::screen::one_line;
+use crate::screen::{self, one_line};
 use crate::style::Style;
 
 /// Prints a session's events and asks the person at the terminal.
@@ -41,6 +43,12 @@ pub(crate) struct Watch<'a> {
     is_ask_gone: bool,
     /// A line that was typed while nothing was asked; the next prompt of a conversation.
     typed_ahead: Option<String>,
+    /// The session works on a task, as far as its events were shown.
+    is_busy: bool,
+    /// Events that were received and are not shown yet: a batch, and the index of the first of them.
+    rest: Option<(EventLines, usize)>,
+    /// Every event is shown, also those that say little.
+    shows_all: bool,
 }
 
 /// Typed where no words are wanted, it shows output that was hidden.
@@ -51,6 +59,8 @@ pub(crate) enum WatchedTask {
     Task(TaskId),
     /// The task of a prompt that is still queued.
     Prompt(PromptId),
+    /// Whatever the session works on, for somebody else.
+    Any,
 }
 
 impl WatchedTask {
@@ -80,7 +90,50 @@ impl<'a> Watch<'a> {
             is_folded: false,
             is_ask_gone: false,
             typed_ahead: None,
+            is_busy: false,
+            rest: None,
+            shows_all: false,
         }
+    }
+
+    /// From now on every event counts as news at the prompt, because every event is shown.
+    pub(crate) fn show_all(&mut self) {
+        self.shows_all = true;
+    }
+
+    /// Takes note of what the session did before its events were followed.
+    pub(crate) fn join(&mut self, is_busy: bool, pending: impl Iterator<Item = Pending>) {
+        self.is_busy = is_busy;
+        if let Some(asker) = &mut self.asker {
+            pending.for_each(|pending| asker.add(pending));
+        }
+    }
+
+    /// True if the session works, or if it did something that was not shown yet.
+    pub(crate) fn has_news(&self) -> bool {
+        self.is_busy || self.rest.is_some()
+    }
+
+    /// Waits until something happens that whoever sits at the prompt must see; [`Watch::follow`] shows it. Cancel safe.
+    pub(crate) async fn wait_for_news(&mut self) -> Result<(), Error> {
+        loop {
+            let (lines, first) = next_lines(&mut self.events, &mut self.rest).await?;
+            for line in &lines[first..] {
+                if self.shows_all || is_news(line.event()?) {
+                    self.rest = Some((lines, first));
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Prints what happens until the session is idle. Not cancel safe, like [`Watch::task`].
+    pub(crate) async fn follow(&mut self, keyboard: &mut Keyboard) -> Result<(), Error> {
+        let mut keyboard = Some(keyboard);
+        while self.has_news() && !self.unread {
+            self.step(&mut WatchedTask::Any, &mut keyboard).await?;
+        }
+        Ok(())
     }
 
     /// From now on a line says what the session does and for how long.
@@ -115,6 +168,11 @@ impl<'a> Watch<'a> {
         self.asker = Some(Asker::new(style, cwd));
     }
 
+    /// The id of the session.
+    pub(crate) fn session(&self) -> &str {
+        &self.session
+    }
+
     /// The printer, for text that is no event's.
     pub(crate) fn printer(&self) -> &Printer {
         &self.printer
@@ -132,37 +190,54 @@ impl<'a> Watch<'a> {
         mut keyboard: Option<&mut Keyboard>,
     ) -> Result<TaskOutcome, Error> {
         loop {
-            if let Some(keyboard) = &mut keyboard {
-                self.ask(keyboard).await?;
-            }
-            let is_asking = self.asker.as_ref().is_some_and(Asker::is_asking);
-            // Otherwise what is typed stays with the terminal, for the next prompt or for the shell.
-            let reads = is_asking || (self.is_folded || self.is_ask_gone) && self.typed_ahead.is_none();
-            let typed = async {
-                match &mut keyboard {
-                    Some(keyboard) if reads => keyboard.line().await,
-                    _ => std::future::pending().await,
-                }
-            };
-            let redraw = async {
-                match &mut self.redraw {
-                    Some(redraw) => redraw.tick().await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                // An answer first: what it is about must not change under it.
-                biased;
-                typed = typed => self.on_typed(typed, is_asking).await?,
-                batch = self.events.next() => {
-                    let lines = line::batch(batch?);
-                    if let Some(outcome) = self.show(&lines, &mut wanted).await? {
-                        return Ok(outcome);
-                    }
-                }
-                _ = redraw => self.printer.draw_status().await?,
+            if let Some(outcome) = self.step(&mut wanted, &mut keyboard).await? {
+                return Ok(outcome);
             }
         }
+    }
+
+    /// Waits for the next thing that happens or is typed, and deals with it. Tells how the task ended once it has.
+    async fn step(
+        &mut self,
+        wanted: &mut WatchedTask,
+        keyboard: &mut Option<&mut Keyboard>,
+    ) -> Result<Option<TaskOutcome>, Error> {
+        if let Some(keyboard) = keyboard {
+            self.ask(keyboard).await?;
+        }
+        let is_asking = self.asker.as_ref().is_some_and(Asker::is_asking);
+        // Otherwise what is typed stays with the terminal, for the next prompt or for the shell.
+        let reads = is_asking || (self.is_folded || self.is_ask_gone) && self.typed_ahead.is_none();
+        let words = self.asker.as_ref().filter(|asker| asker.wants_words()).and_then(Asker::prompt);
+        // An editor has the screen until it is suspended.
+        let edits = words.is_some() && keyboard.as_ref().is_some_and(|keyboard| keyboard.has_editor());
+        let typed = async {
+            match (&mut *keyboard, &words) {
+                (Some(keyboard), Some(sign)) => keyboard.words(sign).await,
+                (Some(keyboard), None) if reads => keyboard.line().await,
+                _ => std::future::pending().await,
+            }
+        };
+        let redraw = async {
+            match &mut self.redraw {
+                Some(redraw) if !edits => redraw.tick().await,
+                _ => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            // An answer first: what it is about must not change under it.
+            biased;
+            typed = typed => self.on_typed(typed, is_asking).await?,
+            next = next_lines(&mut self.events, &mut self.rest) => {
+                let (lines, first) = next?;
+                if let Some(keyboard) = keyboard.as_mut().filter(|_| edits) {
+                    keyboard.suspend().await;
+                }
+                return self.show(&lines, first, wanted).await;
+            }
+            _ = redraw => self.printer.draw_status().await?,
+        }
+        Ok(None)
     }
 
     async fn on_typed(&mut self, typed: KeyboardInput, is_asking: bool) -> Result<(), Error> {
@@ -191,28 +266,52 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Prints events up to the task's last one; tells how it ended if it is among them.
-    async fn show(&mut self, lines: &EventLines, wanted: &mut WatchedTask) -> Result<Option<TaskOutcome>, Error> {
-        let (mut outcome, mut end) = (None, 0);
+    /// Prints events up to the task's last one; tells how it ended if it is among them. The others are kept.
+    async fn show(
+        &mut self,
+        lines: &EventLines,
+        first: usize,
+        wanted: &mut WatchedTask,
+    ) -> Result<Option<TaskOutcome>, Error> {
+        let (mut outcome, mut end) = (None, first);
         while end < lines.len() && outcome.is_none() {
             if lines[end].may_bound_task() {
-                outcome = wanted.ended(lines[end].event()?);
+                let event = lines[end].event()?;
+                outcome = wanted.ended(event);
+                self.note_task(event, wanted).await?;
             }
             end += 1;
         }
-        match self.printer.print(lines, 0..end).await {
+        match self.printer.print(lines, first..end).await {
             Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.unread = true;
                 self.printer = Printer::new(OutputForm::Nothing);
-                if outcome.is_none() {
+                if outcome.is_none() && !matches!(wanted, WatchedTask::Any) {
                     // Nobody reads the output any more, so nobody wants the task to go on; its end is still to come.
                     stop(self.client, &self.session, StopWhat::Task, "nobody reads the output any more").await?;
                 }
             }
             printed => self.is_folded = printed?,
         }
-        self.note(&lines[..end]).await?;
+        self.note(&lines[first..end]).await?;
+        if end < lines.len() {
+            self.rest = Some((lines.clone(), end));
+        }
         Ok(outcome)
+    }
+
+    /// Takes note of a task's start or end; says what it was asked if that was not here.
+    async fn note_task(&mut self, event: &NormalizedEvent, wanted: &WatchedTask) -> Result<(), Error> {
+        if TaskOutcome::from_body(&event.body).is_some() {
+            self.is_busy = false;
+        }
+        let EventBody::TaskStarted(started) = &event.body else { return Ok(()) };
+        self.is_busy = true;
+        if !matches!(wanted, WatchedTask::Any) {
+            return Ok(());
+        }
+        let prompt = started.messages.iter().map(|message| message.text()).collect::<Vec<_>>().join(" ");
+        self.printer.say(format!("  asked elsewhere: {}\n", one_line(&prompt))).await
     }
 
     /// Takes note of what waits for an answer and of what no longer does.
@@ -248,8 +347,14 @@ impl<'a> Watch<'a> {
             self.printer.say(begun.unwrap_or_default()).await?;
             keyboard.forget();
         }
-        match self.asker.as_ref().and_then(Asker::prompt) {
-            Some(prompt) => self.printer.prompt(prompt).await,
+        match self.asker.as_ref().and_then(|asker| Some((asker.prompt()?, asker.wants_words()))) {
+            // The editor shows it by itself, in a line of its own.
+            Some((_, true)) if keyboard.has_editor() => {
+                self.printer.say(String::new()).await?;
+                screen::clear_status();
+                Ok(())
+            }
+            Some((prompt, _)) => self.printer.prompt(prompt).await,
             None => Ok(()),
         }
     }
@@ -271,6 +376,33 @@ impl<'a> Watch<'a> {
             Some(Reaction::Say(lines)) => self.printer.say(lines).await,
             None => Ok(()),
         }
+    }
+}
+
+/// The events that are not shown yet, else the next ones. Cancel safe.
+async fn next_lines(
+    events: &mut Subscription,
+    rest: &mut Option<(EventLines, usize)>,
+) -> Result<(EventLines, usize), Error> {
+    match rest.take() {
+        Some(rest) => Ok(rest),
+        None => Ok((line::batch(events.next().await?), 0)),
+    }
+}
+
+/// True unless an event says nothing to whoever sits at the prompt of an idle session.
+fn is_news(event: &NormalizedEvent) -> bool {
+    match &event.body {
+        EventBody::SessionCreated(_)
+        | EventBody::SessionUpdated(_)
+        | EventBody::SessionClosed(_)
+        | EventBody::ModelInput(_)
+        | EventBody::RuntimeRequestStarted(_)
+        | EventBody::RuntimeRequestCompleted(_)
+        | EventBody::UsageReported(_)
+        | EventBody::Other { .. } => false,
+        EventBody::RuntimeNotice(notice) => notice.level != NoticeLevel::Info && !event.is_unknown_message(),
+        _ => true,
     }
 }
 

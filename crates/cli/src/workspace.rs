@@ -25,7 +25,10 @@ pub(crate) async fn find(client: &Client, named: Option<&str>) -> Result<Workspa
         Some(at) => Ok(all.swap_remove(at)),
         None => {
             let known = all.into_iter().map(|workspace| workspace.name).collect();
-            Err(Error::NoWorkspace { named: named.map_or(here, PathBuf::from), known })
+            Err(match named {
+                Some(name) => Error::UnknownWorkspace { name: name.into(), known },
+                None => Error::NoWorkspace { folder: here.display().to_string(), known },
+            })
         }
     }
 }

@@ -70,6 +70,15 @@ pub enum Error {
         /// SQLite's own message.
         reason: String,
     },
+    /// The file, or the file system that it is on, takes no writes.
+    #[error(
+        "{} is read-only; make it and its directory writable, or choose another directory with `--state`",
+        path.display()
+    )]
+    ReadOnlyFile {
+        /// The file of the database.
+        path: PathBuf,
+    },
     /// A stored event that this version cannot read.
     #[error("event {seq} of stream {stream} cannot be read ({reason}); run `roost check`")]
     Unreadable {
@@ -161,14 +170,14 @@ fn quoted(path: &Path) -> String {
 }
 
 impl Error {
-    /// Turns SQLite's report of a damaged file into [`Error::Corrupt`] with the file's path.
+    /// Adds the file's path to SQLite's report that the file is damaged or cannot be written.
     pub(crate) fn at(self, path: &Path) -> Self {
-        match &self {
-            Self::Store(error)
-                if matches!(error.sqlite_error_code(), Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt)) =>
-            {
+        let Self::Store(error) = &self else { return self };
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
                 Self::Corrupt { path: path.into(), reason: error.to_string() }
             }
+            Some(ErrorCode::ReadOnly) => Self::ReadOnlyFile { path: path.into() },
             _ => self,
         }
     }
@@ -190,5 +199,17 @@ impl Error {
                     | ErrorCode::DatabaseLocked
             )
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_that_cannot_be_written_says_which_file_and_what_to_do() {
+        let sqlite = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_READONLY), None);
+        let said = Error::from(sqlite).at(Path::new("/state/roost.db")).to_string();
+        assert!(said.starts_with("/state/roost.db is read-only; make it"), "{said}");
     }
 }

@@ -7,11 +7,12 @@ use std::{io, path::PathBuf};
 #[non_exhaustive]
 pub enum Error {
     /// The program is not in any directory of the launch environment's `PATH`, or not at its path.
-    #[error("`{program}` was not found ({searched}); install it, or give its full path")]
+    #[error("`{program}` was not found {searched}; install it, or give its full path")]
     NotFound {
         /// The program as asked for.
         program: String,
-        /// Where it was looked for.
+        /// Where it was looked for, as `in PATH`. The directories are not listed: one message for each agent would repeat
+        /// them all.
         searched: String,
     },
     /// The program is there, but it is not an executable file.

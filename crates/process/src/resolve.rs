@@ -58,16 +58,7 @@ pub(crate) fn program(program: &OsStr, cwd: &Path, path: Option<&OsStr>) -> Resu
         Some(path) => Error::NotExecutable { path },
         None => Error::NotFound {
             program: program.to_string_lossy().into_owned(),
-            searched: if named_by_path {
-                format!("no such file, seen from `{}`", cwd.display())
-            } else {
-                format!("searched {}", display_all(&directories))
-            },
+            searched: if named_by_path { format!("from `{}`", cwd.display()) } else { "in PATH".into() },
         },
     })
-}
-
-fn display_all(directories: &[PathBuf]) -> String {
-    let all: Vec<_> = directories.iter().map(|directory| directory.display().to_string()).collect();
-    all.join(":")
 }

@@ -124,9 +124,22 @@ impl Runtime {
     }
 }
 
+/// Replaces the names of Rust's types in an error of serde's.
+fn in_plain_words(message: &str) -> String {
+    const TYPES: [(&str, &str); 6] = [
+        ("expected u16", "expected a whole number from 0 to 65535"),
+        ("expected u32", "expected a whole number from 0 to 4294967295"),
+        ("expected u64", "expected a whole number, 0 or more"),
+        ("expected usize", "expected a whole number, 0 or more"),
+        ("expected f64", "expected a number"),
+        ("expected a boolean", "expected true or false"),
+    ];
+    TYPES.iter().fold(message.to_owned(), |message, (name, words)| message.replace(name, words))
+}
+
 /// Adds what was probably meant to an error about an unknown key or value.
 fn explain(error: &toml::de::Error) -> String {
-    let mut text = error.to_string().trim_end().to_owned();
+    let mut text = in_plain_words(error.to_string().trim_end());
     // Serde words it "unknown field `a`, expected one of `b`, `c`": what stands between backticks are the names.
     let mut names = error.message().split('`').skip(1).step_by(2);
     if error.message().starts_with("unknown ")

@@ -144,7 +144,11 @@ fn a_variable_that_is_wrong_is_named_with_what_was_meant() {
     let table = [
         ("ROOST_SERVER_PROT", "1", "did you mean ROOST_SERVER_PORT?"),
         ("ROOST_SERVER_PORT", "many", "ROOST_SERVER_PORT: invalid type"),
-        ("ROOST_SERVER_PORT", "70000", "ROOST_SERVER_PORT: invalid value"),
+        (
+            "ROOST_SERVER_PORT",
+            "70000",
+            "ROOST_SERVER_PORT: invalid value: integer `70000`, expected a whole number from 0 to 65535",
+        ),
         ("ROOST_SESSIONS_WHEN_FULL", "queu", "unknown variant `queu`"),
         ("ROOST_RUNTIMES_GOOSE_COMMAND", "goose", "ROOST_RUNTIMES_GOOSE_COMMAND sets nothing"),
         ("ROOST_RUNTIMES", r#"{"kimi":{}}"#, "needs a `command`"),
@@ -168,6 +172,7 @@ fn an_error_names_what_is_wrong_and_what_was_meant() {
         ("[runtimes.x]\ncomand = \"x\"", &["line 2", "comand", "did you mean `command`?"]),
         ("[sessions]\nwhen_full = \"queu\"", &["queu", "did you mean `queue`?"]),
         ("[sessions]\nmax = 0", &["line 2", "nonzero"]),
+        ("[server]\nport = \"x\"", &["line 2", "expected a whole number from 0 to 65535"]),
         ("[server]\nhost = \"here\"", &["line 2", "IP address"]),
         ("[log]\nzzzzzzzzzzzzzzzzzzzz = 1", &["zzzz", "expected one of"]),
         ("[runtimes.x]\n", &["[runtimes.x]", "command"]),

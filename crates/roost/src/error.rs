@@ -13,11 +13,17 @@ pub(crate) enum Error {
     Command(#[from] roost_cli::Error),
     #[error(transparent)]
     Config(#[from] config::Error),
-    #[error("a daemon runs already (process {pid}, {at}); `roost pair` shows how to connect, `roost down` ends it")]
+    #[error("a daemon is already running (process {pid}, {at}); `roost pair` connects a device, `roost down` stops it")]
     AlreadyRuns { pid: u32, at: String },
     #[error(
-        "{0} can be reached from other machines, and without encryption everybody on the way can read what you say and \
-         take over your devices' tokens; add --tls self-signed, or --allow-insecure if a tunnel or a VPN protects it"
+        "a daemon is already running (process {pid}); a command started it, so no device can reach it, and it is busy \
+         with a task. Try again when the task has ended, or stop both with `roost down`"
+    )]
+    Busy { pid: u32 },
+    #[error(
+        "other machines can reach {0}, and without encryption everybody on the network can read your sessions and steal \
+         the tokens of your devices; add --tls self-signed (server.tls in roost.toml), or --allow-insecure \
+         (server.allow_insecure) if a tunnel or VPN encrypts"
     )]
     Insecure(IpAddr),
     #[error(transparent)]
@@ -43,7 +49,7 @@ impl Error {
                 | Engine::UnknownSession(_)
                 | Engine::BadCwd { .. },
             ) => Exit::Usage,
-            Self::AlreadyRuns { .. } | Self::Engine(_) | Self::Server(_) => Exit::Failed,
+            Self::AlreadyRuns { .. } | Self::Busy { .. } | Self::Engine(_) | Self::Server(_) => Exit::Failed,
         }
     }
 }

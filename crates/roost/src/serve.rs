@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use roost_cli::{
     DAEMON_NAME, Exit, Interrupt, Launch, Listen, ServeArgs, StartResult, StateDir, Tls, blocking, config_file, detach,
-    find_with_status, lock, say_failed, say_listening, stop_daemon,
+    find_with_status, lock, say_code_ended, say_failed, say_listening, stop_daemon,
 };
 use roost_log::StateLock;
 use roost_process::Process;
@@ -67,15 +67,17 @@ async fn serve(args: &ServeArgs, launch: &Launch, config: &Config) -> Result<Exi
         }
     };
     let announced = match is_background {
-        true => StartResult::Started.say().map_err(|error| roost_cli::Error::Output(error).into()),
+        true => StartResult::Started.say().map(|()| None).map_err(|error| roost_cli::Error::Output(error).into()),
         false => announce(args, &server, url).await,
     };
-    if let Err(error) = announced {
+    let shown_code = announced.unwrap_or_else(|error| {
         tracing::warn!(%error, "Nobody was told that the daemon listens.");
-    }
+        None
+    });
     tokio::select! {
         () = interrupt.stop_requested() => tracing::info!("A signal ends the daemon."),
         () = server.asked_to_stop() => tracing::info!("The daemon was asked to end, or is no longer needed."),
+        () = watch_code(&server, shown_code) => {}
         () = upkeep::keep(&roost.store, &roost.engine, compose::retention(config)) => {}
     }
     shut_down(launch, server, roost).await;
@@ -133,6 +135,7 @@ async fn claim(launch: &Launch, any_will_do: bool) -> Result<Option<StateLock>, 
             Some(_) if any_will_do => return Ok(None),
             // It serves commands only, and this one will serve them too.
             Some((other, status)) if status.auto_started && status.running_tasks == 0 => stop_daemon(&other).await?,
+            Some((_, status)) if status.auto_started => return Err(Error::Busy { pid: status.pid }),
             Some((_, status)) => {
                 let at = status.address.unwrap_or_else(|| "its socket only".into());
                 return Err(Error::AlreadyRuns { pid: status.pid, at });
@@ -212,14 +215,27 @@ async fn listen(launch: &Launch, settings: Settings, roost: &Roost) -> Result<(S
     Ok((server, url))
 }
 
-/// Prints in the foreground where the daemon listens, and how to connect if that was asked for.
-async fn announce(args: &ServeArgs, server: &Server, url: Option<String>) -> Result<(), Error> {
+/// Prints in the foreground where the daemon listens, and how to connect if that was asked for. Returns the pairing code
+/// that is then on the screen.
+async fn announce(args: &ServeArgs, server: &Server, url: Option<String>) -> Result<Option<String>, Error> {
     let pair = match args.pairs {
         true => Some(server.pair_info().await?),
         false => None,
     };
     let url = url.unwrap_or_else(|| server.socket().display().to_string());
-    Ok(say_listening(&url, pair.as_ref())?)
+    say_listening(&url, pair.as_ref())?;
+    Ok(pair.map(|pair| pair.code))
+}
+
+/// Prints when the pairing code on the screen is no longer valid. Never returns.
+async fn watch_code(server: &Server, code: Option<String>) {
+    if let Some(code) = code {
+        let why = server.pairing_code_end(&code).await;
+        if let Err(error) = say_code_ended(&code, why) {
+            tracing::warn!(%error, "Nobody was told that the pairing code is no longer valid.");
+        }
+    }
+    std::future::pending().await
 }
 
 fn certificate(tls: Tls) -> roost_server::Tls {

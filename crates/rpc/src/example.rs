@@ -356,7 +356,7 @@ fn params_and_result(method: Method) -> (Value, Value) {
             json!({
                 "ws": "ws://127.0.0.1:8766/ws", "http": "http://127.0.0.1:8766", "session": DAEMON, "repo": "engine",
                 "token": "cdev_p_EXAMPLE-NOT-A-TOKEN", "token_expires_at": EXPIRES, "code": "000000",
-                "page": "http://127.0.0.1:8766/pair#EXAMPLE-NOT-A-SECRET",
+                "code_expires_at": EXPIRES, "page": "http://127.0.0.1:8766/pair#EXAMPLE-NOT-A-SECRET",
             }),
         ),
         Method::DaemonStatusGet => (

@@ -114,8 +114,14 @@ wire! {
         token: String,
         /// When the pairing token expires.
         token_expires_at: Timestamp,
-        /// Six digits to type instead of the token, for `POST /api/pair/code`; they expire after 10 minutes.
+        /// Six digits to type instead of the token, for `POST /api/pair/code`; good for one device.
         code: String,
+        /// When the code expires: 10 minutes after it was made. Making another code ends it at once.
+        code_expires_at: Timestamp,
+        /// Address that a phone's camera opens: the pairing page with the code filled in; absent if only this machine
+        /// can reach the daemon.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        link: Option<String>,
         /// Address of a page on this machine that shows the QR code; it opens once.
         page: String,
         /// SHA-256 fingerprint of the certificate; absent unless it is self-signed.

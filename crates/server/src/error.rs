@@ -8,13 +8,17 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Another process listens on the address.
-    #[error("{address} is in use; stop what listens there, or take another port with --port")]
+    #[error(
+        "{address} is in use; stop what is listening there, or choose another port: `roost up --port N`, or server.port in roost.toml"
+    )]
     PortInUse {
         /// The address that was to be listened on.
         address: SocketAddr,
     },
     /// The address cannot be bound, for another reason than that it is in use.
-    #[error("cannot listen on {address}: {source}")]
+    #[error(
+        "cannot listen on {address}: {source}; choose another address: `roost up --host IP`, or server.host in roost.toml"
+    )]
     Listen {
         /// The address that was to be listened on.
         address: SocketAddr,

@@ -16,6 +16,7 @@ use axum::extract::ws::Utf8Bytes;
 use parking_lot::{Mutex, MutexGuard};
 use roost_rpc::Fault;
 use roost_workspace::index::Index;
+use roost_workspace::watch::remove_old_marks;
 use roost_workspace::{Repository, Root};
 use serde_json::json;
 use tokio::sync::broadcast;
@@ -89,6 +90,13 @@ impl LiveWorkspaces {
             lingering: Mutex::default(),
             switched: Mutex::default(),
         }
+    }
+
+    /// Removes the watchers' folders of marks: at the start those of a daemon that was killed, at the end its own.
+    pub(crate) async fn remove_marks(&self) {
+        let folder = self.folder.clone();
+        // It fails only if the runtime is shutting down; the next start does it then.
+        let _ = blocking(move || remove_old_marks(&folder)).await;
     }
 
     /// The repository of a workspace; opened anew if another folder is at its path by now.

@@ -18,7 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tower::ServiceExt;
 
-use crate::auth::{self, Auth, Clock, Devices, LocalSecret};
+use crate::auth::{self, Auth, Clock, CodeEnd, Devices, LocalSecret};
 use crate::background_runtime::BackgroundRuntime;
 use crate::connection_limit::{ConnectionLimiter, ConnectionSlot};
 use crate::error::Error;
@@ -96,6 +96,7 @@ impl Server {
         };
         let host =
             Arc::new(Host::new(parts, settings, workspaces, Arc::new(Auth { devices, local, endpoint }), background));
+        host.repositories.live.remove_marks().await;
         host.daemon.spawn(metrics::count(host.clone()));
         host.daemon.spawn(accept_local(host.clone(), socket));
         if let Some(listener) = listener {
@@ -122,6 +123,11 @@ impl Server {
         Ok(self.host.auth.offer(Scope::default(), None).await?)
     }
 
+    /// Waits until a pairing code that was shown is no longer valid; returns why.
+    pub async fn pairing_code_end(&self, digits: &str) -> CodeEnd {
+        self.host.auth.devices.code_end(digits).await
+    }
+
     /// Returns when a client asked the daemon to stop, or nobody needed it for long enough.
     pub async fn asked_to_stop(&self) {
         self.host.daemon.stop_asked.cancelled().await;
@@ -134,6 +140,7 @@ impl Server {
         if tokio::time::timeout(GOODBYES, self.host.daemon.tasks.wait()).await.is_err() {
             tracing::warn!("Some calls did not end in time; they end with the daemon.");
         }
+        self.host.repositories.live.remove_marks().await;
         // Whoever finds the file gone knows that nobody listens; the state lock keeps a successor's file safe.
         let _ = tokio::fs::remove_file(&self.host.settings.socket).await;
     }

@@ -1,7 +1,7 @@
 //! A workspace's folder with its index, which is kept as fresh as its use needs.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -69,6 +69,7 @@ pub struct Repository {
 impl Repository {
     /// A repository of this folder; nothing is read yet.
     pub fn new(root: Root, snapshot: Option<PathBuf>) -> Self {
+        let barrier = Barrier::new(snapshot.as_deref().and_then(Path::parent).map(ToOwned::to_owned));
         Self {
             root,
             snapshot,
@@ -78,7 +79,7 @@ impl Repository {
             is_fresh: AtomicBool::new(false),
             is_unsaved: AtomicBool::new(false),
             watch: Watch::default(),
-            barrier: Arc::default(),
+            barrier: Arc::new(barrier),
             status_cache: StatusCache::default(),
         }
     }

@@ -45,6 +45,7 @@ const SEVERAL: &[&str] = &[
     "rand_core",
     "schemars",
     "syn",
+    "vte",
 ];
 
 const HERE: &str = "xtask/src/tidy/third_party.rs";

@@ -155,7 +155,7 @@ impl ClaudeMapper {
 
     /// Reports a finished text, and the part of it that was not streamed. It belongs to the open text block that is a
     /// prefix of it, if there is one.
-    fn finish_text(&mut self, text: String, drafts: &mut Vec<Draft>) {
+    pub(super) fn finish_text(&mut self, text: String, drafts: &mut Vec<Draft>) {
         let streamed = |block: &OpenBlock| block.kind == PieceKind::Text && text.starts_with(&block.text);
         let index = self.open_blocks.iter().find(|(_, block)| streamed(block)).map(|(index, _)| *index);
         let (id, shown) = match index.and_then(|index| self.open_blocks.remove(&index)) {

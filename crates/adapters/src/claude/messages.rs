@@ -139,7 +139,18 @@ pub(super) struct User {
     pub(super) tool_use_result: Option<Value>,
 }
 
+/// What the CLI wraps around what a slash command printed that it carried out itself.
+const LOCAL_OUTPUT: [(&str, &str); 2] =
+    [("<local-command-stdout>", "</local-command-stdout>"), ("<local-command-stderr>", "</local-command-stderr>")];
+
 impl User {
+    /// What a slash command printed, or why the CLI refused it. Newer versions send an `assistant` message instead.
+    pub(super) fn local_output(&self) -> Option<&str> {
+        let Content::Text(text) = &self.message.content else { return None };
+        let inner = |(begin, end): &(&str, &str)| text.trim().strip_prefix(begin)?.strip_suffix(end);
+        LOCAL_OUTPUT.iter().find_map(inner).map(str::trim).filter(|output| !output.is_empty())
+    }
+
     /// The model's ids of the tool calls whose results it holds.
     pub(super) fn results(&self) -> impl Iterator<Item = &str> {
         let blocks = match &self.message.content {

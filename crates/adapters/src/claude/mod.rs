@@ -170,7 +170,7 @@ impl ClaudeAdapter {
             _ => Map::new(),
         };
         let project_servers = find_project_servers(&source_paths, &settings, &command).await?;
-        let (source_paths, mut notices) = withhold_settings(source_paths, &mut command).await?;
+        let (source_paths, mut notices) = withhold_settings(source_paths, &settings, &mut command).await?;
         notices.extend_from_slice(&project_servers.notices);
         let started = launch::launch(&self.holder, &command, &open, &project_servers, &conversation).await?;
         let files = SessionFiles { source_paths, project_servers, settings, configured_servers, notices };
@@ -191,11 +191,12 @@ async fn find_project_servers(
 /// Withholds the project's settings that nobody agreed to; what people should know of it comes with the paths.
 async fn withhold_settings(
     mut source_paths: SourcePaths,
+    settings: &Map<String, Value>,
     command: &mut AgentCommand,
 ) -> Result<(SourcePaths, Vec<String>), AdapterError> {
-    let mut args = std::mem::take(&mut command.args);
+    let (mut args, settings) = (std::mem::take(&mut command.args), settings.clone());
     let withheld = tokio::task::spawn_blocking(move || {
-        let notices = project_settings::withhold_settings(&mut source_paths, &mut args);
+        let notices = project_settings::withhold_settings(&mut source_paths, &settings, &mut args);
         (source_paths, args, notices)
     });
     let withheld = withheld.await;

@@ -51,6 +51,7 @@ impl ClaudeConnection {
             }
             ClaudeMessage::User(message) => {
                 let Some((turn, drafts)) = self.out.live() else { return };
+                turn.local_output.extend(message.local_output().map(str::to_owned));
                 if let Some(uuid) = message.uuid.as_ref().filter(|_| message.is_replay) {
                     turn.unacknowledged.remove(uuid);
                 } else {
@@ -241,6 +242,10 @@ impl ClaudeConnection {
         turn.mapper.close_blocks(drafts);
         if !ours {
             return;
+        }
+        let local_output = std::mem::take(&mut turn.local_output);
+        if result.num_turns == 0 {
+            local_output.into_iter().for_each(|text| turn.mapper.finish_text(text, drafts));
         }
         let status = if result.is_error { RequestStatus::Error } else { RequestStatus::Ok };
         turn.task.request_completed(status, drafts);

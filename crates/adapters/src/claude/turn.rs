@@ -35,6 +35,8 @@ pub(super) struct ClaudeTurn {
     /// Ids of the user messages that the CLI has not acknowledged. A `result` that comes before they are ends a turn
     /// that the CLI began by itself.
     pub(super) unacknowledged: HashSet<String>,
+    /// What the CLI printed itself. It is the answer if the turn ends without the model.
+    pub(super) local_output: Vec<String>,
     pub(super) permissions: PendingDecisions<PendingPermission>,
     /// Open calls of `AskUserQuestion`.
     pub(super) questions: HashMap<QuestionId, PendingPermission>,
@@ -56,6 +58,7 @@ impl ClaudeTurn {
             task,
             mapper: ClaudeMapper::default(),
             unacknowledged: [prompt].into(),
+            local_output: Vec::new(),
             permissions: PendingDecisions::default(),
             questions: HashMap::new(),
             host_calls: PendingDecisions::default(),

@@ -119,12 +119,12 @@ impl Check for CdevCheck {
     }
 }
 
-fn micros(now: u64, sent: u64) -> u32 {
+pub(crate) fn micros(now: u64, sent: u64) -> u32 {
     u32::try_from(now.saturating_sub(sent) / 1000).unwrap_or(u32::MAX)
 }
 
 /// The number and the time of a piece, after its first word: `17 at 123456 ns`.
-fn drip(text: &[u8]) -> Option<(u64, u64)> {
+pub(crate) fn drip(text: &[u8]) -> Option<(u64, u64)> {
     let (piece, rest) = number(text)?;
     let (sent, rest) = number(rest.strip_prefix(b" at ")?)?;
     rest.starts_with(b" ns").then_some((piece, sent))

@@ -64,7 +64,7 @@ impl Home {
     }
 
     /// A `roost` command with this home and a cleared environment.
-    fn command(&self) -> Outcome<Command> {
+    pub(crate) fn command(&self) -> Outcome<Command> {
         let mut command = Command::new(stage::roost()?);
         command.env_clear().env("PATH", &self.path).env("HOME", self.folder.path());
         command.current_dir(self.work()).stdin(Stdio::null());

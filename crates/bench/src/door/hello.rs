@@ -5,14 +5,14 @@ use std::time::Instant;
 use super::Judge;
 use super::daemon::Home;
 use crate::Outcome;
-use crate::agent::BareAgent;
+use crate::agent::PipedAgent;
 use crate::figure::{Table, Target, median, millis};
 
 const TURNS: usize = 300;
 
 /// Adds the median time from prompt to end of a short turn, bare and over a WebSocket.
 pub(super) fn run(table: &mut Table, judge: Judge<'_>) -> Outcome {
-    let mut agent = BareAgent::start()?;
+    let mut agent = PipedAgent::start()?;
     let home = Home::new()?;
     let daemon = home.start()?;
     let mut client = daemon.client(&home.pair(&daemon)?)?;

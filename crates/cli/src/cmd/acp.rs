@@ -6,11 +6,12 @@ mod setup;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use roost_acp::{Profile, Settings, Transport};
+use roost_acp::{Evidence, Profile, Settings, Transport};
 use roost_client::Client;
 use roost_model::mode::Mode;
 use roost_model::secret::Secret;
@@ -34,6 +35,8 @@ const FIRST_FREE: i32 = 3;
 const CODEX_CLI_ACP: &str = "codex-cli-acp";
 /// Variables that name the program of Codex, the first that is set.
 const CODEX_PROGRAM: [&str; 2] = ["CODEX_RUN", "CODEX_CMD"];
+/// The variable that names the audit file.
+const EVIDENCE: &str = "ACPLB_EVIDENCE_PATH";
 /// Variables that are passed on to new sessions.
 const VARIABLES: [&str; 6] = [
     "ACPLB_IDLE_TIMEOUT_MS",
@@ -122,6 +125,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         .map_err(Error::Start)?;
     let settings = Settings {
         env: session_variables(),
+        evidence: evidence()?,
         runtime: args.runtime,
         model: args.model,
         mode: args.permission_mode,
@@ -149,6 +153,22 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
 fn session_variables() -> BTreeMap<String, Secret> {
     let value = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), Secret::from(value(name)?)))).collect()
+}
+
+/// The audit file that `ACPLB_EVIDENCE_PATH` names, written by a thread that ends with the last line.
+fn evidence() -> Result<Evidence, Error> {
+    let Some(path) = std::env::var_os(EVIDENCE).filter(|path| !path.is_empty()) else { return Ok(Evidence::default()) };
+    let path = Path::new(&path);
+    let file = File::options().create(true).append(true).mode(0o600).open(path);
+    let file = file.map_err(|source| Error::Evidence { path: path.into(), source })?;
+    let (lines, written) = mpsc::channel(QUEUE);
+    let write = move || {
+        if let Err(error) = roost_acp::write_messages(file, written) {
+            tracing::warn!(%error, "The audit file cannot be written.");
+        }
+    };
+    thread::Builder::new().name("acp-evidence".into()).spawn(write).map_err(Error::Start)?;
+    Ok(Evidence::to(lines))
 }
 
 /// The program that `CODEX_RUN`, else `CODEX_CMD` names.

@@ -25,18 +25,18 @@ use crate::watch::artifact;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost approvals                                        what waits for an answer, the oldest first
-  roost approvals show tc_12                             all of it, and why it is asked
-  roost approvals --json                                 one line of JSON each, with everything that is known
-  roost approvals answer                                 be asked about one after the other, at a terminal
-  roost approvals answer tc_12                           be asked about this one
-  roost approvals answer tc_12 allow                     this once
-  roost approvals answer tc_12 allow --scope session     and for what is like it in this session
-  roost approvals answer tc_12 deny --reason \"too risky\" the agent reads the reason
-  roost approvals answer q_3 --answer 2                  a question, by the number of a choice
-  roost approvals answer q_3 --answer \"neither\"          or in words";
+  roost approvals                                        list what waits for an answer, oldest first
+  roost approvals show tc_12                             show one in full, and why you are asked
+  roost approvals --json                                 print each as one line of JSON
+  roost approvals answer                                 answer one after the other, at a terminal
+  roost approvals answer tc_12                           answer this one, at a terminal
+  roost approvals answer tc_12 allow                     allow it once
+  roost approvals answer tc_12 allow --scope session     allow similar calls for the rest of the session
+  roost approvals answer tc_12 deny --reason \"too risky\" deny it; the agent reads the reason
+  roost approvals answer q_3 --answer 2                  answer a question with its second choice
+  roost approvals answer q_3 --answer \"neither\"          answer a question in your own words";
 
-/// List what waits for an answer, or answer it
+/// List or answer what agents are waiting for: approvals and questions
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
@@ -49,34 +49,34 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand)]
 enum ApprovalsAction {
-    /// List what waits
+    /// List what waits for an answer
     List {
         /// Print each as one line of JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show all of something that waits, and why it is asked
+    /// Show an approval or a question in full, and why you are asked
     Show {
-        /// Its id as `roost approvals` lists it, or the beginning of it
+        /// Its id, as shown by `roost approvals`, or the beginning of it
         id: String,
     },
-    /// Answer something that waits
+    /// Answer an approval or a question
     Answer(AnswerArgs),
 }
 
 #[derive(clap::Args)]
 struct AnswerArgs {
-    /// Its id as `roost approvals` lists it, or the beginning of it [default: all, one after the other]
+    /// Its id, as shown by `roost approvals`, or the beginning of it [default: all, one after the other]
     id: Option<String>,
-    /// Whether it may run; deny also declines a question [default: ask here, at the terminal]
+    /// Whether the call may run; deny also declines a question [default: ask at this terminal]
     decision: Option<DecisionArg>,
-    /// The answer to a question: the number or name of a choice, or words; once for each of its fields, in their order
+    /// The answer to a question: the number or name of a choice, or text; repeat it for each field, in order
     #[arg(long, value_name = "TEXT", requires = "id", conflicts_with = "decision")]
     answer: Vec<String>,
-    /// For how long that counts
+    /// Which calls the answer covers
     #[arg(long, value_name = "SCOPE", default_value = "once", requires = "decision")]
     scope: Scope,
-    /// Why, for the agent to read
+    /// The reason, which the agent reads
     #[arg(long, value_name = "TEXT", requires = "decision")]
     reason: Option<String>,
 }
@@ -89,13 +89,13 @@ enum DecisionArg {
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Scope {
-    /// For this call.
+    /// Only this call.
     Once,
-    /// For calls like it in this session.
+    /// Similar calls in this session.
     Session,
-    /// For calls like it in this workspace.
+    /// Similar calls in this workspace.
     Workspace,
-    /// For calls like it everywhere.
+    /// Similar calls everywhere.
     Always,
 }
 
@@ -194,7 +194,7 @@ async fn ask(id: Option<&str>, client: &Client) -> Result<Exit, Error> {
     if requests.is_empty() {
         screen::print("Nothing waits for an answer.")?;
     }
-    let mut keyboard = Keyboard::open().map_err(Error::Start)?;
+    let mut keyboard = Keyboard::open(None).map_err(Error::Start)?;
     for request in requests {
         let cwd = folder(client, &request.session_id).await?;
         let mut asker = Asker::new(Style::for_stdout(), Path::new(&cwd));

@@ -13,16 +13,16 @@ use crate::state_lock;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost check              read everything and tell what is wrong
-  roost check --rebuild    make the session list anew from the events
+  roost check              read the whole log and report what is wrong
+  roost check --rebuild    rebuild the session list from the events
 
-Ends with 1 if something is wrong.";
+Exits with 1 if something is wrong.";
 
-/// Check that the record of all sessions is whole
+/// Check the log for damage
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Make everything that derives from events anew
+    /// Rebuild everything that is derived from events, such as the session list
     #[arg(long)]
     rebuild: bool,
 }
@@ -52,22 +52,22 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
 
 fn print_report(out: &mut impl Write, report: &Report) -> io::Result<Exit> {
     let Report { streams, blocks, events, problems } = report;
-    writeln!(out, "{events} events in {streams} sessions ({blocks} blocks) read.")?;
+    writeln!(out, "Read {events} events in {streams} sessions ({blocks} blocks).")?;
     if problems.is_empty() {
-        writeln!(out, "Everything is as it should be.")?;
+        writeln!(out, "No problems found.")?;
         return Ok(Exit::Completed);
     }
     list(out, "wrong", problems)?;
-    writeln!(out, "`roost check --rebuild` mends what can be mended.")?;
+    writeln!(out, "`roost check --rebuild` repairs what it can.")?;
     Ok(Exit::Failed)
 }
 
 fn print_rebuilt(out: &mut impl Write, rebuilt: &Rebuilt) -> io::Result<Exit> {
     let Rebuilt { mended, remaining } = rebuilt;
-    list(out, "mended", mended)?;
-    list(out, "cannot be mended", remaining)?;
+    list(out, "repaired", mended)?;
+    list(out, "cannot be repaired", remaining)?;
     if remaining.is_empty() {
-        writeln!(out, "Everything is as it should be.")?;
+        writeln!(out, "No problems found.")?;
         return Ok(Exit::Completed);
     }
     Ok(Exit::Failed)

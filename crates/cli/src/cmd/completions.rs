@@ -1,20 +1,23 @@
 //! `roost completions`: a script that teaches a shell the command line.
 
-use std::io;
+use std::io::{self, Write};
 
-use clap::CommandFactory;
 use clap_complete::Shell;
+use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Zsh};
 
-use crate::cli::Cli;
+use crate::complete;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost completions bash > ~/.local/share/bash-completion/completions/roost
-  roost completions zsh > ~/.zfunc/_roost
-  roost completions fish > ~/.config/fish/completions/roost.fish";
+  source <(roost completions bash)     a line for ~/.bashrc
+  source <(roost completions zsh)      a line for ~/.zshrc, after compinit
+  roost completions fish | source      a line for ~/.config/fish/config.fish
+
+The script asks roost itself what to offer: commands and options, and from the daemon, if it is running, sessions,
+agents and devices. If you keep the script in a file, write it again after an upgrade.";
 
 /// Print a completion script for a shell
 #[derive(clap::Args)]
@@ -25,8 +28,16 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    let shell: &dyn EnvCompleter = match args.shell {
+        Shell::Bash => &Bash,
+        Shell::Elvish => &Elvish,
+        Shell::Fish => &Fish,
+        Shell::PowerShell => &Powershell,
+        Shell::Zsh => &Zsh,
+        other => return Err(Error::Start(io::Error::other(format!("there are no completions for {other}")))),
+    };
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "roost", &mut script);
-    io::Write::write_all(&mut screen::stdout(), &script).map_err(Error::Output)?;
+    shell.write_registration(complete::VARIABLE, "roost", "roost", "roost", &mut script).map_err(Error::Output)?;
+    screen::stdout().write_all(&script).map_err(Error::Output)?;
     Ok(Exit::Completed)
 }

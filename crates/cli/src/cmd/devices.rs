@@ -1,54 +1,59 @@
-//! `roost devices`: who was paired or waits to be, and their end.
+//! `roost devices`: lists devices; approves, rejects and revokes them.
 
 use std::io::{self, Write};
 
+use clap_complete::engine::ArgValueCandidates;
 use roost_client::Client;
 use roost_model::time::Timestamp;
 use roost_rpc::{Device, DeviceApproveParams, DeviceRevokeParams, NoParams, WaitingDevice, method};
 
 use crate::ago::ago;
 use crate::cli::Context;
+use crate::complete;
 use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen::{self, Screen, one_line};
 use crate::style::Style;
-use crate::table;
+use crate::table::{self, Overflow};
 
 const EXAMPLES: &str = "\
 Examples:
-  roost devices                 who is paired, and who waits to be let in
-  roost devices --json          one line of JSON each
-  roost devices approve r_34cd  let in a device that waits
-  roost devices reject r_34cd   turn one away
-  roost devices revoke d_12ab   forget one: its tokens end and its connections close";
+  roost devices                        list paired devices and those waiting for approval
+  roost devices --json                 print one line of JSON for each paired device
+  roost devices approve pairreq_34cd   approve a waiting device
+  roost devices reject pairreq_34cd    reject a waiting device
+  roost devices revoke d_12ab          revoke a paired device: its tokens stop working, its connections close";
 
-/// List the paired devices, let in one that waits, or forget one
+/// List paired devices; approve, reject or revoke one
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<DevicesAction>,
-    /// Print each device as one line of JSON
+    /// Print one line of JSON for each paired device
     #[arg(long)]
     json: bool,
 }
 
 #[derive(clap::Subcommand)]
 enum DevicesAction {
-    /// Let in a device that waits to be paired
+    /// Approve a device that is waiting to be paired
     Approve {
-        /// The id of its request, as `roost devices` lists it
+        /// The id of its request, as shown by `roost devices`
+        #[arg(add = ArgValueCandidates::new(complete::waiting_devices))]
         id: String,
     },
-    /// Turn away a device that waits to be paired
+    /// Reject a device that is waiting to be paired
     Reject {
-        /// The id of its request, as `roost devices` lists it
+        /// The id of its request, as shown by `roost devices`
+        #[arg(add = ArgValueCandidates::new(complete::waiting_devices))]
         id: String,
     },
-    /// Forget a device
+    /// Revoke a paired device
     Revoke {
-        /// Its id, as `roost devices` lists it
+        /// The id of the device, as shown by `roost devices`
+        #[arg(add = ArgValueCandidates::new(complete::devices))]
         id: String,
     },
 }
@@ -58,15 +63,15 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     match args.action {
         Some(DevicesAction::Revoke { id }) => {
             client.call::<method::DeviceRevoke>(DeviceRevokeParams { device_id: id.clone() }).await?;
-            screen::print(&format!("{} is forgotten; it has to be paired again.", one_line(&id)))?;
+            screen::print(&format!("{} was revoked and would have to be paired again.", one_line(&id)))?;
         }
         Some(DevicesAction::Approve { id }) => {
             let device = answer(&client, id, false).await?;
-            screen::print(&format!("{} may pair now.", description(&device)))?;
+            screen::print(&format!("{} was approved.", description(&device)))?;
         }
         Some(DevicesAction::Reject { id }) => {
             let device = answer(&client, id, true).await?;
-            screen::print(&format!("{} is turned away.", description(&device)))?;
+            screen::print(&format!("{} was rejected.", description(&device)))?;
         }
         None => {
             let devices = client.call::<method::DeviceList>(NoParams {}).await?.devices;
@@ -102,10 +107,10 @@ fn print(out: &mut Screen<impl Write>, devices: &[Device], waiting: &[WaitingDev
     }
     for device in waiting {
         let (id, who) = (one_line(&device.request_id), description(device));
-        writeln!(out, "{who} waits to be paired: roost devices approve {id}")?;
+        writeln!(out, "{who} is waiting for approval: roost devices approve {id}")?;
     }
     if devices.is_empty() {
-        return writeln!(out, "No device is paired; `roost pair` shows how.");
+        return writeln!(out, "No devices are paired. Run `roost pair` to pair one.");
     }
     let now = Timestamp::now();
     let rows = devices.iter().map(|device| {
@@ -115,5 +120,5 @@ fn print(out: &mut Screen<impl Write>, devices: &[Device], waiting: &[WaitingDev
         [device.device_id.clone(), device.name.clone(), scope, ago(device.paired_at, now), seen, connections]
     });
     let heads = ["DEVICE", "NAME", "SCOPE", "PAIRED", "SEEN", "CONNECTIONS"];
-    table::write(out, Style::for_stdout(), heads, &rows.collect::<Vec<_>>())
+    table::write(out, Style::for_stdout(), Overflow::Cut, heads, &rows.collect::<Vec<_>>())
 }

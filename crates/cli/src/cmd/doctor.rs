@@ -1,4 +1,4 @@
-//! `roost doctor`: whether everything that Roost needs is there, and what to do where it is not.
+//! `roost doctor`: checks the installation, and says what to fix.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -20,16 +20,17 @@ use crate::style::Style;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost doctor           look at everything
-  roost doctor --json    one line of JSON for each thing
+  roost doctor           check everything
+  roost doctor -v        also show where agents are looked for
+  roost doctor --json    print one line of JSON for each check
 
-Ends with 1 if something does not work.";
+Exits with 1 if a check fails.";
 
-/// Look whether everything that Roost needs is there
+/// Check the installation and say what to fix
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Print each finding as one line of JSON
+    /// Print one line of JSON for each check
     #[arg(long)]
     json: bool,
 }
@@ -76,16 +77,23 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     findings.push(holder(context).await);
     findings.push(peers());
     findings.push(wall(context).await);
+    findings.extend((context.verbose > 0).then(search_path));
     findings.extend(agents(context).await?);
     print(&mut screen::stdout(), &findings, args.json).map_err(Error::Output)?;
     let failed = findings.iter().any(|finding| finding.verdict == Verdict::Fail);
     Ok(if failed { Exit::Failed } else { Exit::Completed })
 }
 
+/// Where agents are looked for. A daemon that is running looks in the `PATH` that it was started with.
+fn search_path() -> Finding {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    Finding::ok("PATH of this terminal", path.to_string_lossy())
+}
+
 /// It was read before the command began, so it can be read.
 fn configuration(context: &Context) -> Finding {
-    let yolo = if context.settings.allow_yolo { "every client" } else { "this command line only" };
-    Finding::ok("configuration", format!("readable; permission mode yolo for {yolo}"))
+    let yolo = if context.settings.allow_yolo { "every client" } else { "only this command line" };
+    Finding::ok("configuration", format!("readable; {yolo} may use the permission mode yolo"))
 }
 
 fn system() -> Finding {
@@ -93,8 +101,8 @@ fn system() -> Finding {
         "linux" => Finding::ok("system", "Linux"),
         other => Finding::warn(
             "system",
-            format!("{other}: agents are ended by their process group only"),
-            "look for what is left when an agent was killed; Linux is what Roost is made for",
+            format!("{other}: agents are stopped by process group only"),
+            "Roost is made for Linux; look for leftover processes when an agent was killed",
         ),
     }
 }
@@ -107,8 +115,8 @@ async fn state(context: &Context) -> [Finding; 2] {
             (Finding::ok("state directory", &*dir), Finding::ok("state lock", held.to_string()))
         }
         Err(error) => (
-            Finding::fail("state directory", error.to_string(), "make it writable, or name another with --state"),
-            Finding::warn("state lock", "not looked at", "see to the state directory first"),
+            Finding::fail("state directory", error.to_string(), "make it writable, or choose another one with --state"),
+            Finding::warn("state lock", "not checked", "fix the state directory first"),
         ),
     };
     [directory, lock]
@@ -130,7 +138,7 @@ async fn daemon(context: &Context) -> Vec<Finding> {
     };
     let version = env!("CARGO_PKG_VERSION");
     let daemon = match status {
-        None => Finding::ok("daemon", "none runs; a command that needs one starts it"),
+        None => Finding::ok("daemon", "not running; a command that needs it starts it"),
         Some(status) if status.log != "ok" => Finding::fail(
             "daemon",
             format!("process {}: the log is {}", status.pid, status.log),
@@ -151,7 +159,7 @@ async fn port(context: &Context) -> Finding {
     match TcpListener::bind(address).await {
         Ok(_) => Finding::ok("port", format!("{address} is free")),
         Err(error) => {
-            let advice = "stop what listens there, or choose another with server.port in roost.toml";
+            let advice = "stop what is listening there, or choose another port with server.port in roost.toml";
             Finding::warn("port", format!("{address}: {error}"), advice)
         }
     }
@@ -165,7 +173,7 @@ fn database(state: &Path) -> Finding {
             let bytes: u64 = ours.filter_map(|file| Some(file.metadata().ok()?.len())).sum();
             Finding::ok("database", format!("version {version}, {:.1} MB", bytes as f64 / 1e6))
         }
-        Err(roost_log::Error::NotFound { .. }) => Finding::ok("database", "none yet; the first `roost run` makes it"),
+        Err(roost_log::Error::NotFound { .. }) => Finding::ok("database", "none yet; the first `roost run` creates it"),
         Err(error @ roost_log::Error::Newer { .. }) => Finding::fail("database", error.to_string(), "upgrade Roost"),
         Err(error) => Finding::fail("database", error.to_string(), "run `roost check`"),
     }
@@ -173,10 +181,10 @@ fn database(state: &Path) -> Finding {
 
 fn cgroup() -> Finding {
     match roost_process::cgroup_available() {
-        true => Finding::ok("cgroup v2", "writable: agents are ended as a group"),
+        true => Finding::ok("cgroup v2", "writable: the processes of an agent are stopped as a group"),
         false => Finding::warn(
             "cgroup v2",
-            "not writable here: agents are ended by what they descend from and by their environment",
+            "not writable: the processes of an agent are found by their parents and their environment",
             "nothing to do for normal use; a systemd user session makes it writable",
         ),
     }
@@ -186,8 +194,8 @@ fn cgroup() -> Finding {
 async fn holder(context: &Context) -> Finding {
     let advice = "check that the binary may be executed, and the process limits (ulimit -u, ulimit -n)";
     match context.backend.try_holder(None).await {
-        Ok(exit) if exit.success() => Finding::ok("holder", "starts and ends programs"),
-        Ok(exit) => Finding::fail("holder", format!("the program that it started ended with {exit}"), advice),
+        Ok(exit) if exit.success() => Finding::ok("holder", "starts and stops programs"),
+        Ok(exit) => Finding::fail("holder", format!("the program that it started exited with {exit}"), advice),
         Err(error) => Finding::fail("holder", error, advice),
     }
 }
@@ -197,9 +205,9 @@ fn peers() -> Finding {
     let what = "agents at the socket";
     if !cfg!(target_os = "linux") {
         let found = "not recognised here: an agent that finds the socket can answer its own approvals";
-        return Finding::warn(what, found, "use Linux, or let agents run no commands unasked");
+        return Finding::warn(what, found, "use Linux, or let agents run no command without asking");
     }
-    let found = "recognised by the processes that they descend from; they may only look at their own session";
+    let found = "recognised by their parent processes; they may only read their own session";
     match roost_process::peers_are_pinned() {
         true => Finding::ok(what, found),
         false => Finding::ok(what, format!("{found} (this kernel is older than 6.5, so their pids are not pinned)")),
@@ -209,10 +217,10 @@ fn peers() -> Finding {
 /// Whether agents are kept from the files in the state directory.
 async fn wall(context: &Context) -> Finding {
     let what = "agents and the state directory";
-    let open = "agents can read it, with the tokens and the record in it";
+    let open = "agents can read it, including tokens and the log";
     let stands = match context.backend.try_holder(Some(Raise::Always)).await {
         Ok(exit) if exit.success() => Ok(()),
-        Ok(exit) => Err(format!("a program behind it ended with {exit}")),
+        Ok(exit) => Err(format!("a program exited with {exit}")),
         Err(error) => Err(error),
     };
     let is_root = rustix::process::geteuid().is_root();
@@ -220,23 +228,22 @@ async fn wall(context: &Context) -> Finding {
         (None, _) => {
             Finding::warn(what, format!("{open}: security.hide_state is off"), "set it to auto or on in roost.toml")
         }
-        (Some(Raise::Always), Ok(())) => Finding::ok(what, "hidden from them in a mount namespace of their own"),
+        (Some(Raise::Always), Ok(())) => Finding::ok(what, "hidden from agents by a mount namespace"),
         (Some(Raise::Always), Err(why)) => {
-            let found = format!("no agent can start, as it cannot be hidden from them: {why}");
+            let found = format!("no agent can start, because the directory cannot be hidden: {why}");
             Finding::fail(what, found, "set security.hide_state to auto in roost.toml")
         }
-        (Some(Raise::WhereFree), Ok(())) if is_root => Finding::ok(
-            what,
-            "hidden from them in a mount namespace of their own; as root they can still get behind it",
-        ),
+        (Some(Raise::WhereFree), Ok(())) if is_root => {
+            Finding::ok(what, "hidden from agents by a mount namespace; agents that run as root can undo that")
+        }
         (Some(Raise::WhereFree), Ok(())) => Finding::warn(
             what,
-            format!("{open}; it could be hidden here, which would cost them sudo, su and ssh"),
-            "set security.hide_state to on in roost.toml if your agents need none of these",
+            format!("{open}; it can be hidden, but then sudo, su and some ssh settings do not work for agents"),
+            "if your agents need none of these, set security.hide_state to on in roost.toml",
         ),
         (Some(Raise::WhereFree), Err(why)) => {
             let advice = "allow user and mount namespaces, or run agents as another user";
-            Finding::warn(what, format!("{open}; it cannot be hidden here: {why}"), advice)
+            Finding::warn(what, format!("{open}; it cannot be hidden: {why}"), advice)
         }
     }
 }

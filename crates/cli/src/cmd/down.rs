@@ -25,11 +25,11 @@ const POLL: Duration = Duration::from_millis(10);
 
 const EXAMPLES: &str = "\
 Examples:
-  roost down    end the daemon and its agents; the record stays
+  roost down    stop the daemon and its agents; the log stays
 
-Returns when nothing of it is left.";
+Returns when all of their processes have ended.";
 
-/// End the daemon and everything that it started
+/// Stop the daemon and its agents
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {}
@@ -41,9 +41,9 @@ pub(crate) async fn run(context: &Context) -> Result<Exit, Error> {
     let ended = match ask(context).await? {
         Some((daemon, asked)) => {
             end(daemon, asked).await?;
-            format!("The daemon (process {}) has ended, and its agents with it.", daemon.pid)
+            format!("Stopped the daemon (process {}) and its agents.", daemon.pid)
         }
-        None => "No daemon runs here.".into(),
+        None => "No daemon is running.".into(),
     };
     let run = context.state.run();
     timeout(AGENTS, records::wait_for_holders(&run)).await.map_err(|_| Error::Agents(run.clone()))?;

@@ -1,7 +1,9 @@
 //! `roost export`: a session as a support bundle.
 
+use std::io;
 use std::path::PathBuf;
 
+use clap_complete::engine::ArgValueCandidates;
 use roost_log::{Batch, Health, Log, Seq, StreamId};
 use roost_model::event::SCHEMA_VERSION;
 use roost_model::session::SessionRecord;
@@ -11,6 +13,7 @@ use serde_json::{Value, json};
 use crate::blocking::blocking;
 use crate::bundle::{Bundle, BundledArtifacts, Facts, Split};
 use crate::cli::Context;
+use crate::complete;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::find;
@@ -23,16 +26,18 @@ const BUNDLE_VERSION: u32 = 1;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost export 0199a1b2                          a bundle in this directory
-  roost export 0199a1b2 --output /tmp/it.tar.gz
+  roost export 0199a1b2                          write a bundle to the current directory
+  roost export 0199a1b2 --output /tmp/it.tar.gz  write it to this file
 
-Secrets that look like secrets are taken out. README.txt in the bundle says what is what.";
+Whatever looks like a secret is taken out. README.txt in the bundle explains its files. A file that exists is not
+replaced, and the bundle unpacks into a folder of its own, roost-SESSION.";
 
-/// Put everything about a session into one file for somebody who helps
+/// Pack a session into one file to send to someone who helps you
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Its id, the beginning of it, or the agent's own id
+    /// Its id, the beginning of it, the agent's own id, or latest
+    #[arg(default_value = find::LATEST, add = ArgValueCandidates::new(complete::sessions))]
     session: String,
     /// The file to write [default: roost-SESSION.tar.gz]
     #[arg(short, long, value_name = "FILE")]
@@ -42,7 +47,12 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let log = context.backend.read_log("roost export").await?;
     let record = find::session(&*log, &args.session).await?;
-    let path = args.output.unwrap_or_else(|| format!("roost-{}.tar.gz", record.session_id).into());
+    let folder = format!("roost-{}", record.session_id);
+    let path = args.output.unwrap_or_else(|| format!("{folder}.tar.gz").into());
+    let path = std::path::absolute(path).map_err(Error::NoCwd)?;
+    if path.exists() {
+        return Err(Error::ExportExists(path));
+    }
     let failed = |source| Error::Export { path: path.clone(), source };
 
     let mut pages = Pages::new(&*log, &record);
@@ -85,14 +95,19 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let facts = facts(context, &*log, &record).await?;
     let target = path.clone();
     let write = move || {
-        let written = bundle.write(&target, manifest, facts, &artifacts);
-        written.map_err(|source| Error::Export { path: target, source })
+        let written = bundle.write(&target, folder, manifest, facts, &artifacts);
+        written.map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => Error::ExportExists(target),
+            _ => Error::Export { path: target, source },
+        })
     };
     blocking(write).await?;
     let left_out = if skipped > 0 { format!(" ({skipped} left out)") } else { String::new() };
     let path = path.display().to_string();
     let words = format!("{}: {events} events, {included} artifacts{left_out}", one_line(&path));
-    screen::print(&format!("{words}\nLook at it before you pass it on: a secret can look like any other word."))?;
+    screen::print(&format!(
+        "{words}\nRead it before you share it: a secret that looks like an ordinary word cannot be recognized."
+    ))?;
     Ok(Exit::Completed)
 }
 

@@ -1,4 +1,4 @@
-//! `roost files`: what is in a workspace's folder, and what its files say.
+//! `roost files`: lists the files of a workspace, and prints one.
 
 use std::io::{self, Write};
 
@@ -18,37 +18,38 @@ use crate::exit::Exit;
 use crate::screen::{self, one_line};
 use crate::size::size;
 use crate::style::Style;
-use crate::{connect, table, workspace};
+use crate::table::{self, Overflow};
+use crate::{connect, workspace};
 
 /// Files that are asked for at once.
 const PAGE: u32 = 500;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost files                    what is in the workspace of this folder
-  roost files src                what is in its folder src
-  roost files --tree --depth 2   the folders as a tree, without what git ignores
-  roost files cat src/main.rs    what a file says
-  roost files --json             the answer as one line of JSON";
+  roost files                    list the workspace that contains this folder
+  roost files src                list its folder src
+  roost files --tree --depth 2   show folders as a tree, without files that git ignores
+  roost files cat src/main.rs    print a file
+  roost files --json             print the result as one line of JSON";
 
-/// List the files of a workspace, or show one
+/// List the files of a workspace, or print one
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<FilesAction>,
-    /// The folder, from the workspace's folder on [default: that one]
+    /// The folder, relative to the workspace's folder [default: the workspace's folder]
     path: Option<String>,
-    /// Also what is in its folders, without what git ignores
+    /// Show folders as a tree, without files that git ignores
     #[arg(long)]
     tree: bool,
-    /// Levels of the tree
+    /// The depth of the tree
     #[arg(long, value_name = "N", default_value_t = 3, requires = "tree")]
     depth: u32,
-    /// Also what begins with a dot
+    /// Include files whose names begin with a dot
     #[arg(long)]
     all: bool,
-    /// So many files at most
+    /// The maximum number of files
     #[arg(long, value_name = "N", default_value_t = 1000)]
     limit: u32,
     #[command(flatten)]
@@ -57,19 +58,19 @@ pub(crate) struct Args {
 
 #[derive(clap::Args)]
 struct TargetArgs {
-    /// The workspace, by name, id or folder [default: the one that this folder is in]
+    /// The workspace, by name, id or folder [default: the one that contains the current folder]
     #[arg(long, value_name = "NAME")]
     workspace: Option<String>,
-    /// Print the answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(clap::Subcommand)]
 enum FilesAction {
-    /// Show what a file says
+    /// Print a file
     Cat {
-        /// The file, from the workspace's folder on
+        /// The file, relative to the workspace's folder
         path: String,
         #[command(flatten)]
         target: TargetArgs,
@@ -128,7 +129,7 @@ async fn list(client: &Client, workspace_id: String, args: Args) -> Result<(), E
 
 fn listed_text(listed: &FilesListResult) -> io::Result<String> {
     if listed.files.is_empty() && listed.directories.is_empty() {
-        return Ok("Nothing is in this folder.".into());
+        return Ok("This folder is empty.".into());
     }
     let now = Timestamp::now();
     let folders = listed.directories.iter().map(|folder| {
@@ -142,7 +143,7 @@ fn listed_text(listed: &FilesListResult) -> io::Result<String> {
     });
     let mut out = Vec::new();
     let heads = ["NAME", "FILES", "SIZE", "CHANGED"];
-    table::write(&mut out, Style::for_stdout(), heads, &folders.chain(files).collect::<Vec<_>>())?;
+    table::write(&mut out, Style::for_stdout(), Overflow::Cut, heads, &folders.chain(files).collect::<Vec<_>>())?;
     let more = listed.total_files.saturating_sub(listed.files.len() as u64);
     if more > 0 {
         writeln!(out, "… and {more} more; --limit shows more of them")?;

@@ -12,10 +12,10 @@ use crate::workspace;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost git status                   what changed in the workspace of this folder
-  roost git status --workspace web   the same of another workspace
-  roost git diff src/main.rs         what changed in a file, line by line
-  roost git diff --staged --json     what the next commit holds, as one line of JSON";
+  roost git status                   show what changed in the workspace that contains this folder
+  roost git status --workspace web   the same for another workspace
+  roost git diff src/main.rs         show the changes of a file, line by line
+  roost git diff --staged --json     print the staged changes as one line of JSON";
 
 /// Show what changed in a workspace
 #[derive(clap::Args)]
@@ -23,10 +23,10 @@ Examples:
 pub(crate) struct Args {
     #[command(subcommand)]
     action: GitAction,
-    /// The workspace, by name, id or folder [default: the one that this folder is in]
+    /// The workspace, by name, id or folder [default: the one that contains the current folder]
     #[arg(long, global = true, value_name = "NAME")]
     workspace: Option<String>,
-    /// Print the answer as one line of JSON
+    /// Print the result as one line of JSON
     #[arg(long, global = true)]
     json: bool,
 }
@@ -35,11 +35,11 @@ pub(crate) struct Args {
 enum GitAction {
     /// Show which files changed
     Status,
-    /// Show what changed in files, line by line
+    /// Show changes line by line
     Diff {
-        /// The file, from the workspace's folder [default: all that changed]
+        /// The file, relative to the workspace's folder [default: all changed files]
         path: Option<String>,
-        /// Only what the next commit holds
+        /// Show only staged changes
         #[arg(long)]
         staged: bool,
     },
@@ -69,7 +69,7 @@ fn status_text(status: &GitStatusResult, style: Style) -> String {
         ("Conflicts", &status.conflicted),
         ("Staged", &status.staged),
         ("Not staged", &status.unstaged),
-        ("Unknown to git", &status.untracked),
+        ("Untracked", &status.untracked),
     ];
     for (title, files) in parts.into_iter().filter(|(_, files)| !files.is_empty()) {
         lines.push(style.bold(format!("{title}:")).to_string());

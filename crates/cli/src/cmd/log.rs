@@ -2,48 +2,54 @@
 
 use std::path::PathBuf;
 
+use clap_complete::engine::ArgValueCandidates;
 use roost_client::Client;
 use roost_log::Seq;
 use roost_model::session::SessionRecord;
 
 use crate::cli::Context;
+use crate::complete;
 use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::find;
+use crate::gutter::MARGIN;
 use crate::past;
 use crate::paths::working_directory;
 use crate::printer::{OutputForm, Printer};
 use crate::reading::RecordReader;
-use crate::render::{Renderer, Show};
+use crate::render::{Renderer, Show, TextForm};
+use crate::screen;
 use crate::style::Style;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost log 0199a1b2                the session whose id begins like this
-  roost log 0199a1b2 --follow       and what happens next
-  roost log 0199a1b2 --full         with all output, of which else only the first lines are shown
-  roost log 0199a1b2 --json         every event as one line of JSON
-  roost log 0199a1b2 --after 100    only what came after event 100";
+  roost log 0199a1b2                show the session whose id starts with 0199a1b2
+  roost log 0199a1b2 --follow       keep showing what happens next
+  roost log 0199a1b2 --full         show all output, not only the first lines of it
+  roost log 0199a1b2 --json         print each event as one line of JSON
+  roost log 0199a1b2 --after 100    show only what came after event #100";
 
 /// Show what happened in a session
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Its id, the beginning of it, or the agent's own id
+    /// Its id, the beginning of it, the agent's own id, or latest
+    #[arg(default_value = find::LATEST, add = ArgValueCandidates::new(complete::sessions))]
     session: String,
-    /// Leave out the events up to this one
+    /// Show only what came after the event with this number
     #[arg(long, value_name = "SEQ", default_value_t = 0)]
     after: Seq,
-    /// The directory of a session that was begun with the agent itself [default: here]
+    /// For a session that you started with the agent itself: its directory [default: the current one]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Go on with what happens next, until Ctrl-C
+    /// Keep showing what happens next, until Ctrl-C
     #[arg(short, long)]
     follow: bool,
-    /// Show calls and their output whole, and what the agent said that Roost does not know
+    /// Show tool calls and their output in full, and messages of the agent that Roost does not know
     #[arg(long)]
     full: bool,
-    /// Print every event as one line of JSON
+    /// Print each event as one line of JSON
     #[arg(long, conflicts_with = "full")]
     json: bool,
 }
@@ -87,7 +93,10 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         after = last.seq()?;
         printer.print(&page, 0..page.len()).await?;
     }
-    let Some(mut following) = following else { return Ok(Exit::Completed) };
+    let Some(mut following) = following else {
+        printer.finish().await?;
+        return Ok(Exit::Completed);
+    };
     loop {
         let lines = following.next().await?;
         let mut first = 0;
@@ -99,14 +108,23 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
 }
 
 fn printer(args: &Args, context: &Context) -> Printer {
-    Printer::new(match args.json {
-        true => OutputForm::Json,
-        false => {
-            let unfold = Some("--full shows them");
-            let show = Show { prompts: true, all: context.verbose > 0, asks: true, full: args.full, unfold };
-            OutputForm::People(Box::new(Renderer::new(Style::for_stdout(), show)))
-        }
-    })
+    if args.json {
+        return Printer::new(OutputForm::Json);
+    }
+    let (style, text) = match screen::stdout_is_terminal() {
+        true => (Style::for_stdout(), TextForm::Terminal { margin: MARGIN }),
+        false => (Style::PLAIN, TextForm::Source),
+    };
+    let show = Show {
+        prompts: true,
+        all: context.verbose > 0,
+        asks: true,
+        full: args.full,
+        quiet: false,
+        unfold: Some("--full shows them"),
+        text,
+    };
+    Printer::with_gutter(OutputForm::People(Box::new(Renderer::new(style, show))), style)
 }
 
 /// Shows a session that only its agent keeps. `unknown` is the error if there is none.

@@ -3,20 +3,22 @@
 use std::io::{self, IsTerminal, Write};
 use std::process::Command;
 
+use clap_complete::engine::ArgValueCandidates;
 use roost_model::runtime::RuntimeName;
 use roost_process::Isolation;
 
 use crate::backend::{Login, LoginCommand};
 use crate::cli::Context;
+use crate::complete;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost login claude                     log in as the agent does in a terminal
-  roost login codex --namespace work     for sessions of `roost run --namespace work`
-  roost login codex --print              only say how";
+  roost login claude                     run the agent's own login
+  roost login codex --namespace work     log in for sessions of `roost run --namespace work`
+  roost login codex --print              only print how to log in";
 
 /// Variables beside the allow-listed ones by which a login finds a browser.
 const BROWSER: [&str; 5] = ["BROWSER", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS"];
@@ -25,12 +27,13 @@ const BROWSER: [&str; 5] = ["BROWSER", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The agent, as `roost runtimes` lists it
+    /// The id of the agent, as shown by `roost runtimes`
+    #[arg(add = ArgValueCandidates::new(complete::runtimes))]
     runtime: String,
-    /// The credential namespace to log in to, for sessions that are kept apart [default: as its sessions use]
+    /// The credential namespace to log in to [default: the one that the agent's sessions use]
     #[arg(long, value_name = "NAME")]
     namespace: Option<String>,
-    /// Only print how
+    /// Only print how to log in
     #[arg(long)]
     print: bool,
 }
@@ -82,7 +85,7 @@ fn say(out: &mut impl Write, id: &str, status: &str, hint: Option<&str>, how: Op
     }
     match hint {
         Some(hint) => writeln!(out, "{hint}"),
-        None if how.is_none() => writeln!(out, "It needs no login here, or has its own way to ask for one."),
+        None if how.is_none() => writeln!(out, "It needs no login, or asks for one by itself."),
         None => Ok(()),
     }
 }

@@ -2,8 +2,10 @@
 
 pub(crate) mod acp;
 pub(crate) mod approvals;
+pub(crate) mod attach;
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod demo;
 pub(crate) mod devices;
 pub(crate) mod doctor;
 pub(crate) mod down;

@@ -15,30 +15,30 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen::{self, Screen, one_line};
 use crate::style::Style;
-use crate::table;
+use crate::table::{self, Overflow};
 
 const EXAMPLES: &str = "\
 Examples:
-  roost rules                          what runs, or is refused, without asking you again
-  roost rules --json                   one line of JSON each, with everything that is known
-  roost rules remove rule_12ab34cd56ef be asked about it again";
+  roost rules                            list what runs, or is refused, without asking you
+  roost rules --json                     print one line of JSON for each rule
+  roost rules remove rule_12ab34cd56ef   remove a rule, so that you are asked again";
 
-/// List the answers that you gave for longer than once, or remove one
+/// List or remove remembered answers to approvals
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<RulesAction>,
-    /// Print JSON: one line for each rule, or one for what was removed
+    /// Print one line of JSON for each rule, or for the removed one
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(clap::Subcommand)]
 enum RulesAction {
-    /// Remove a rule; calls like it are asked about again
+    /// Remove a rule, so that you are asked again
     Remove {
-        /// Its id, as `roost rules` lists it
+        /// The id of the rule, as shown by `roost rules`
         id: String,
     },
 }
@@ -53,7 +53,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
             match removed {
                 Some(rule) if args.json => screen::print_json(&rule)?,
                 Some(rule) => {
-                    let text = format!("{} is removed; {} is asked about again.", rule.rule_id, rule.covers);
+                    let text = format!("Removed {}: you will be asked about {} again.", rule.rule_id, rule.covers);
                     screen::print(&one_line(&text))?;
                 }
                 None => {}
@@ -69,7 +69,7 @@ fn print(out: &mut Screen<impl Write>, rules: &[ListedRule], json: bool) -> io::
         return rules.iter().try_for_each(|rule| out.json(rule));
     }
     if rules.is_empty() {
-        return writeln!(out, "No answer is remembered; `s` and `w` at a prompt of `roost run` make one.");
+        return writeln!(out, "No answers are remembered. Answer an approval with `s` or `w` to remember one.");
     }
     let now = Timestamp::now();
     let rows = rules.iter().map(|listed| {
@@ -81,7 +81,7 @@ fn print(out: &mut Screen<impl Write>, rules: &[ListedRule], json: bool) -> io::
         [listed.rule_id.clone(), answer.into(), listed.covers.clone(), place(&listed.rule), since, by(&listed.rule)]
     });
     let heads = ["RULE", "UNASKED", "WHAT", "WHERE", "SINCE", "BY"];
-    table::write(out, Style::for_stdout(), heads, &rows.collect::<Vec<_>>())
+    table::write(out, Style::for_stdout(), Overflow::Wrap, heads, &rows.collect::<Vec<_>>())
 }
 
 fn place(rule: &RememberedRule) -> String {

@@ -3,46 +3,37 @@
 mod args;
 mod readiness;
 
-use std::cell::Cell;
 use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
 use std::thread;
-use std::time::Duration;
 
 use roost_client::{Client, Subscription};
 use roost_model::mode::AnyMode;
 use roost_model::runtime::RuntimeName;
-use roost_model::session::TaskOutcome;
 use roost_rpc::{
-    KeptBy, LogHealth, NoParams, Presence, PromptImage, SessionForkParams, SessionInfo, SessionListParams,
-    SessionParams, SessionSendParams, SessionStartParams, StartMode, StopWhat, SubscribeParams, method,
+    DeleteParams, KeptBy, Presence, PromptImage, SessionForkParams, SessionInfo, SessionListParams, SessionStartParams,
+    StartMode, SubscribeParams, method,
 };
 use tokio::sync::oneshot;
-use tokio::time::interval;
 
 use crate::cli::Context;
 use crate::connect;
+use crate::conversation::{Conversation, OpenedSession, PromptOptions, headline, recap, session_state};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::find;
-use crate::interrupt::{Interrupt, StopRequest};
-use crate::keyboard::{Keyboard, KeyboardInput};
+use crate::interrupt::Interrupt;
+use crate::keyboard::Keyboard;
 use crate::paths::working_directory;
 use crate::printer::{OutputForm, Printer};
-use crate::render::{Renderer, Show};
-use crate::screen::{self, one_line};
+use crate::render::{Renderer, Show, TextForm};
+use crate::screen;
 use crate::stderr::print_stderr;
 use crate::style::Style;
-use crate::watch::{Watch, WatchedTask, stop};
+use crate::watch::Watch;
 pub(crate) use args::Args;
 use args::{Approvals, Interaction};
 
-/// How often the daemon is asked whether it can record what happens.
-const HEALTH: Duration = Duration::from_secs(1);
-/// Shown before the cursor in a conversation.
-const PROMPT: &str = "> ";
-/// Typed as a prompt, it ends the conversation.
-const QUIT: &str = "/quit";
 /// The longest prompt that is read from a pipe.
 const MAX_PIPED: u64 = 8 << 20;
 
@@ -60,11 +51,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         client = connect::open(context) => client?,
         () = interrupt.stop_requested() => return Ok(Exit::Stopped),
     };
-    let images = paths(&args.image)?.map(|all| all.into_iter().map(image).collect());
-    let (images, files) = (Cell::new(images), Cell::new(paths(&args.file)?));
-    Run { args, context, interaction, client: &client, interrupt: &interrupt, images, files }
-        .run(text, context.verbose > 0)
-        .await
+    Run { args, context, interaction, client: &client, interrupt: &interrupt }.run(text, context.verbose > 0).await
 }
 
 /// Absolute paths, because the daemon has another working directory; `None` if there are no files.
@@ -88,169 +75,112 @@ struct Run<'a> {
     interaction: Interaction,
     client: &'a Client,
     interrupt: &'a Interrupt,
-    /// Images of the first prompt; taken when it is sent.
-    images: Cell<Option<Vec<PromptImage>>>,
-    files: Cell<Option<Vec<String>>>,
 }
 
 impl Run<'_> {
     async fn run(&self, text: String, verbose: bool) -> Result<Exit, Error> {
+        let options = self.options()?;
         let is_conversation = text.trim().is_empty() && self.interaction.is_terminal;
         let opened = self.session(!text.trim().is_empty(), is_conversation).await?;
+        let state = session_state(self.client, &opened.id).await?;
+        if !self.args.json && !self.args.quiet {
+            print_stderr(Style::for_stderr().dim(headline(&state)));
+        }
         let style = Style::for_stdout();
         let asks = self.interaction.approvals != Approvals::Prompt;
-        let form = match self.args.json {
-            true => OutputForm::Json,
-            false => {
-                let unfold = if asks { "`roost log --full` shows them" } else { "o and Enter shows them" };
-                let show = Show { prompts: false, all: verbose, asks, full: false, unfold: Some(unfold) };
-                OutputForm::People(Box::new(Renderer::new(style, show)))
-            }
-        };
-        let mut watch = Watch::new(self.client, opened.id.clone(), opened.events, Printer::new(form));
+        let mut watch = Watch::new(self.client, opened.id.clone(), opened.events, self.printer(asks, verbose));
         if !asks {
             watch.ask_here(style, &opened.cwd);
+        }
+        if verbose {
+            watch.show_all();
         }
         if self.interaction.is_terminal && screen::can_show_status() {
             watch.show_status();
         }
-        let mut keyboard = match is_conversation || !asks {
-            true => Some(Keyboard::open().map_err(Error::Start)?),
-            false => None,
-        };
-        let ended = match &mut keyboard {
-            Some(keyboard) if is_conversation => {
-                let tour = opened.is_new && opened.is_demo;
-                self.converse(&mut watch, keyboard, &opened.id, tour).await
+        let mut conversation = Conversation::new(self.context, self.client, self.interrupt, watch, options, opened.cwd);
+        if !opened.is_new {
+            conversation.join(&state).await?;
+        }
+        let ended = if is_conversation {
+            if !opened.is_new {
+                conversation.say(recap(self.client, style, &state).await?).await?;
             }
-            _ => {
-                let outcome = self.task(&mut watch, keyboard.as_mut(), &opened.id, text).await;
-                if let Some(keyboard) = keyboard.as_mut().filter(|_| watch.take_ask_gone()) {
-                    // What is being typed answers something that is gone; the shell must not take it for a command.
-                    keyboard.forget();
-                }
-                outcome.map(Exit::from)
+            let mut keyboard = conversation.open_keyboard(&state, style).await?;
+            conversation.converse(&mut keyboard, opened.is_new && opened.is_demo).await
+        } else {
+            let mut keyboard = match asks {
+                true => None,
+                false => Some(Keyboard::open(None).map_err(Error::Start)?),
+            };
+            let outcome = conversation.prompt(keyboard.as_mut(), text).await;
+            if let Some(keyboard) = &mut keyboard {
+                conversation.forget_late_answer(keyboard);
             }
+            outcome.map(Exit::from)
         };
         let ended = match ended {
             Err(Error::Client(roost_client::Error::Gone)) => return Err(Error::Lost(opened.id)),
+            Err(error @ Error::Client(roost_client::Error::Fault(_))) if opened.is_new => {
+                self.remove(&conversation, &opened.id).await;
+                return Err(error);
+            }
             ended => ended?,
         };
         if !opened.was_live {
-            self.release(&opened.id).await?;
+            conversation.release().await?;
         }
-        if !self.args.json && !watch.is_unread() {
+        if !self.args.json && !self.args.quiet && !conversation.is_unread() {
             print_stderr(Style::for_stderr().dim(format_args!("roost log {}", opened.id)));
         }
         Ok(ended)
     }
 
-    /// Gives the session a task and shows it until its end.
-    async fn task(
-        &self,
-        watch: &mut Watch<'_>,
-        keyboard: Option<&mut Keyboard>,
-        session: &str,
-        text: String,
-    ) -> Result<TaskOutcome, Error> {
-        let approver = match self.interaction.approvals {
-            Approvals::Prompt | Approvals::Wait => Presence::Present,
-            Approvals::Deny => Presence::Nobody,
+    /// At a terminal everything is shown in its order; elsewhere stdout has the answer alone, as it was written.
+    fn printer(&self, asks: bool, verbose: bool) -> Printer {
+        if self.args.json {
+            return Printer::new(OutputForm::Json);
+        }
+        let unfold = if asks { "`roost log --full` shows them" } else { "o and Enter shows them" };
+        let is_terminal = screen::stdout_is_terminal();
+        let show = Show {
+            prompts: false,
+            all: verbose,
+            asks,
+            full: false,
+            quiet: self.args.quiet,
+            unfold: Some(unfold),
+            text: if is_terminal { TextForm::Terminal { margin: 0 } } else { TextForm::Source },
         };
-        let params = SessionSendParams {
-            prompt: text,
-            session_id: Some(session.into()),
-            workspace_id: None,
-            mode: None,
-            permission_mode: self.args.permission_mode.map(AnyMode),
-            yolo_mode: None,
-            agent_type: None,
-            approver: Some(approver),
+        let form = |style: Style| OutputForm::People(Box::new(Renderer::new(style, show)));
+        match is_terminal {
+            true => Printer::new(form(Style::for_stdout())),
+            false => Printer::with_notes_on_stderr(form(Style::for_stderr())),
+        }
+    }
+
+    fn options(&self) -> Result<PromptOptions, Error> {
+        Ok(PromptOptions {
+            approver: match self.interaction.approvals {
+                Approvals::Prompt | Approvals::Wait => Presence::Present,
+                Approvals::Deny => Presence::Nobody,
+            },
+            mode: self.args.permission_mode,
             model: self.args.model.clone(),
-            images: self.images.take(),
-            files: self.files.take(),
-        };
-        let work = async {
-            let sent = self.client.call::<method::SessionSend>(params).await?;
-            let wanted = match (sent.task_id, sent.prompt_id) {
-                (Some(task), _) => WatchedTask::Task(task.into()),
-                (None, prompt) => WatchedTask::Prompt(prompt.unwrap_or_default().into()),
-            };
-            watch.task(wanted, keyboard).await
-        };
-        let interrupted = async {
-            self.interrupt.stop_requested().await;
-            // Whatever comes of it, the watch sees the task's end.
-            let _ = stop(self.client, session, StopWhat::Task, "interrupted").await;
-            std::future::pending().await
-        };
-        tokio::select! {
-            outcome = work => outcome,
-            error = warn_when_stalled(self.client) => Err(error),
-            outcome = interrupted => outcome,
-        }
+            images: paths(&self.args.image)?.map(|all| all.into_iter().map(image).collect()),
+            files: paths(&self.args.file)?,
+        })
     }
 
-    /// Ends the session's agent, which began to run for this command, unless it works for somebody else by now.
-    async fn release(&self, session: &str) -> Result<(), Error> {
-        let params = SessionParams { session_id: session.into(), agent_type: None };
-        let state = self.client.call::<method::SessionStateGet>(params).await?;
-        if state.is_running || !state.queue.is_empty() || !state.viewers.is_empty() {
-            return Ok(());
+    /// Removes a session that was made for a prompt which was refused, such as one with an image that is none.
+    async fn remove(&self, conversation: &Conversation<'_>, session: &str) {
+        // The refusal is what the user must read; a session that stays is listed and can be used.
+        if let Err(error) = conversation.release().await {
+            tracing::debug!(%error, "The agent of a refused prompt was not stopped.");
         }
-        stop(self.client, session, StopWhat::Session, "roost run ended").await
-    }
-
-    /// Takes one prompt after the other until whoever types them leaves.
-    async fn converse(
-        &self,
-        watch: &mut Watch<'_>,
-        keyboard: &mut Keyboard,
-        session: &str,
-        tour: bool,
-    ) -> Result<Exit, Error> {
-        let mut next = tour.then(String::new);
-        // A line that was not meant as a prompt, or may not have been: it is sent if somebody says so.
-        let mut unsent = None;
-        loop {
-            if let Some(text) = next.take() {
-                let outcome = self.task(watch, Some(&mut *keyboard), session, text).await?;
-                if self.interrupt.reset() == StopRequest::Leave || watch.is_unread() {
-                    return Ok(outcome.into());
-                }
-                unsent = watch.take_typed_ahead();
-                if let Some(line) = &unsent {
-                    watch.printer().say(format!("  Enter alone sends as a prompt: {}\n", one_line(line))).await?;
-                }
-            }
-            watch.printer().prompt(PROMPT.into()).await?;
-            let typed = tokio::select! {
-                typed = keyboard.line() => typed,
-                () = self.interrupt.stop_requested() => KeyboardInput::End,
-            };
-            match typed {
-                KeyboardInput::End => {
-                    watch.printer().say(String::new()).await?;
-                    return Ok(Exit::Completed);
-                }
-                KeyboardInput::Line(line) if line.trim() == QUIT => return Ok(Exit::Completed),
-                KeyboardInput::Line(line) => {
-                    watch.printer().typed().await?;
-                    if watch.unfold(&line).await? {
-                        continue;
-                    }
-                    if line.trim().is_empty() {
-                        next = unsent.take();
-                    } else if watch.take_ask_gone() {
-                        let why =
-                            "what it may be an answer to is no longer asked; not sent. Enter alone sends as a prompt";
-                        watch.printer().say(format!("  {why}: {}\n", one_line(&line))).await?;
-                        unsent = Some(line);
-                    } else {
-                        (next, unsent) = (Some(line), None);
-                    }
-                }
-            }
+        let params = DeleteParams { session_id: Some(session.into()), workspace_id: None, agent_type: None };
+        if let Err(error) = self.client.call::<method::SessionDelete>(params).await {
+            tracing::debug!(%error, "The session of a refused prompt was not removed.");
         }
     }
 
@@ -345,17 +275,6 @@ impl Run<'_> {
     }
 }
 
-/// A session that is ready for a prompt, and its events.
-struct OpenedSession {
-    id: String,
-    events: Subscription,
-    cwd: PathBuf,
-    is_new: bool,
-    is_demo: bool,
-    /// An agent ran for it before this command; then it is left running.
-    was_live: bool,
-}
-
 /// Reads the prompt from stdin, up to [`MAX_PIPED`] bytes.
 async fn piped() -> Result<String, Error> {
     let (send, sent) = oneshot::channel();
@@ -371,28 +290,4 @@ async fn piped() -> Result<String, Error> {
         return Err(Error::PromptTooLong(MAX_PIPED));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Polls the daemon's health. Warns once if the log waits for disk space; returns only if the log or the daemon is gone.
-async fn warn_when_stalled(client: &Client) -> Error {
-    let mut due = interval(HEALTH);
-    let mut warned = false;
-    loop {
-        due.tick().await;
-        match client.call::<method::DaemonStatusGet>(NoParams {}).await {
-            Ok(status) => match status.log_health() {
-                LogHealth::Failed(_) => return Error::LogFailed(status.log),
-                LogHealth::Stalled(_) if !warned => {
-                    print_stderr(format_args!(
-                        "roost: waiting for space on the disk: {}; free some, or press Ctrl-C twice to leave",
-                        status.log
-                    ));
-                    warned = true;
-                }
-                LogHealth::Ok | LogHealth::Stalled(_) => {}
-            },
-            Err(error @ roost_client::Error::Gone) => return error.into(),
-            Err(error) => tracing::debug!(%error, "The daemon does not say how it is."),
-        }
-    }
 }

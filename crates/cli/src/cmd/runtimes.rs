@@ -11,24 +11,24 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen::{self, Screen};
 use crate::style::Style;
-use crate::table;
+use crate::table::{self, Overflow};
 
 const EXAMPLES: &str = "\
 Examples:
-  roost runtimes            which agents there are
-  roost runtimes --json     one line of JSON each, with what each can do
-  roost login claude        log in where it says no
+  roost runtimes            list the agents
+  roost runtimes --json     print one line of JSON for each, with its capabilities
+  roost login claude        log in to one
 
 Add any other agent that speaks ACP to roost.toml:
   [runtimes.kimi]
   command = \"kimi\"
   args = [\"acp\"]";
 
-/// List the agents and whether they can be used
+/// List the agents: whether each is installed and logged in
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Print each runtime as one line of JSON
+    /// Print one line of JSON for each agent
     #[arg(long)]
     json: bool,
 }
@@ -103,5 +103,5 @@ fn print(out: &mut Screen<impl Write>, lines: &[RuntimeLine], json: bool) -> io:
         [id, entry.display_name.clone(), status.into(), installed, logged_in, resume.into(), remark]
     });
     let heads = ["ID", "NAME", "STATUS", "INSTALLED", "LOGGED IN", "RESUME", "REMARK"];
-    table::write(out, Style::for_stdout(), heads, &rows.collect::<Vec<_>>())
+    table::write(out, Style::for_stdout(), Overflow::LastBelow, heads, &rows.collect::<Vec<_>>())
 }

@@ -12,10 +12,10 @@ use crate::workspace;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost search kafsink               files whose path has these letters in this order, the best first
-  roost search --text 'fn main'      lines that say this
+  roost search kafsink               find files by name; letters may be left out
+  roost search --text 'fn main'      find lines that contain this text
   roost search --text 'fn \\w+' --regex --ext rs
-  roost search README --json         the answer as one line of JSON";
+  roost search README --json         print the result as one line of JSON";
 
 /// Find files of a workspace by name or by content
 #[derive(clap::Args)]
@@ -23,22 +23,22 @@ Examples:
 pub(crate) struct Args {
     /// What to search for
     query: String,
-    /// Search what files say, not what they are called
+    /// Search the contents of files instead of their names
     #[arg(long)]
     text: bool,
-    /// It is a regular expression
+    /// Treat the query as a regular expression
     #[arg(long, requires = "text")]
     regex: bool,
-    /// Only files with this extension; may be given several times
+    /// Search only files with this extension (repeatable)
     #[arg(long, value_name = "EXTENSION")]
     ext: Vec<String>,
-    /// So many files, or lines, at most
+    /// The maximum number of files or lines
     #[arg(long, default_value_t = 50)]
     limit: u32,
-    /// The workspace, by name, id or folder [default: the one that this folder is in]
+    /// The workspace, by name, id or folder [default: the one that contains the current folder]
     #[arg(long, value_name = "NAME")]
     workspace: Option<String>,
-    /// Print the answer as one line of JSON
+    /// Print the result as one line of JSON
     #[arg(long)]
     json: bool,
 }

@@ -12,14 +12,14 @@ pub const DAEMON_NAME: &str = "roost serve";
 
 const EXAMPLES: &str = "\
 Examples:
-  roost serve                                            on 127.0.0.1:8766, until Ctrl-C
-  roost serve --port 0 --repo ~/src/app                  on any free port
-  roost serve --host 0.0.0.0 --tls self-signed           for other machines, encrypted
-  roost serve --host 0.0.0.0 --tls cert.pem,key.pem      with a certificate of yours
+  roost serve                                            listen on 127.0.0.1:8766 until Ctrl-C
+  roost serve --port 0 --repo ~/src/app                  listen on any free port
+  roost serve --host 0.0.0.0 --tls self-signed           listen on the network, encrypted
+  roost serve --host 0.0.0.0 --tls cert.pem,key.pem      use your own certificate
 
-`roost` alone does the same and shows how to connect a device; `roost up` does it in the background.";
+`roost` without a command does the same and shows how to pair a device; `roost up` runs in the background.";
 
-/// Serve clients until Ctrl-C
+/// Run the daemon in the foreground until Ctrl-C
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -38,34 +38,34 @@ pub struct Args {
 }
 
 impl Args {
-    /// As if nothing was said: serve, and show how to connect.
-    pub(crate) fn plain() -> Self {
-        Self { listen: Listen::default(), auto: false, background: false, pairs: true }
+    /// As for `roost` without a command: serve, and show how to connect.
+    pub(crate) fn without_command(listen: Listen) -> Self {
+        Self { listen, auto: false, background: false, pairs: true }
     }
 }
 
-/// Where and how to listen; what is not said is as configured.
-#[derive(Clone, Default, clap::Args)]
+/// Where and how to listen; whatever is not given is as configured.
+#[derive(Clone, Default, PartialEq, clap::Args)]
 pub struct Listen {
     /// The address to listen on [default: server.host in roost.toml, else 127.0.0.1]
     #[arg(long, value_name = "IP")]
     pub host: Option<IpAddr>,
-    /// The port; 0 means any free one [default: server.port in roost.toml, else 8766]
+    /// The port to listen on; 0 means any free one [default: server.port in roost.toml, else 8766]
     #[arg(long, value_name = "N")]
     pub port: Option<u16>,
-    /// The folder that clients find without asking for it [default: server.repo in roost.toml, else here]
+    /// The default workspace of clients [default: server.repo in roost.toml, else the current folder]
     #[arg(long, value_name = "DIR")]
     pub repo: Option<PathBuf>,
-    /// Encryption: self-signed, or two files
+    /// Encrypt: with a self-signed certificate, or with your own from two PEM files
     #[arg(long, value_name = "self-signed|CERT,KEY")]
     pub tls: Option<Tls>,
-    /// Listen beyond this machine without encryption
+    /// Allow other machines to connect without encryption
     #[arg(long)]
     pub allow_insecure: bool,
 }
 
 impl Listen {
-    /// The folder that clients find without asking for it.
+    /// The default workspace of clients.
     pub fn repo(&self, configured: Option<&Path>) -> Result<PathBuf, Error> {
         working_directory(self.repo.as_deref().or(configured))
     }

@@ -20,28 +20,28 @@ use crate::reading::RecordReader;
 use crate::screen::{self, Screen};
 use crate::stderr::print_stderr;
 use crate::style::Style;
-use crate::table;
+use crate::table::{self, Overflow};
 
 /// Shown unless all are asked for.
 const USUAL: usize = 20;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost sessions                  the latest 20
-  roost sessions --all            all of them, and those that agents keep of this directory
-  roost sessions --all --cwd DIR  the same of another directory
-  roost sessions --json           one line of JSON each
+  roost sessions                  list the latest 20 sessions
+  roost sessions --all            list all, including those started with an agent itself in this directory
+  roost sessions --all --cwd DIR  the same for another directory
+  roost sessions --json           print each session as one line of JSON
 
-A session that began in a terminal goes on here with `roost run --resume SESSION \"…\"`.";
+To continue a session that you started with an agent itself: roost run --resume SESSION \"…\"";
 
 /// List sessions, the latest first
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Not only the latest 20, and also those that were begun with the agents themselves in this directory
+    /// List all sessions, including those that you started with an agent itself in this directory
     #[arg(long)]
     all: bool,
-    /// The directory whose agents are asked [default: here]
+    /// Look for sessions that were started with an agent itself in this directory [default: the current one]
     #[arg(long, value_name = "DIR", requires = "all")]
     cwd: Option<PathBuf>,
     /// Print each session as one line of JSON
@@ -114,7 +114,7 @@ fn print(out: &mut Screen<impl Write>, sessions: &[SessionLine], shown: usize, j
         [id, runtime, status, last.into(), ago(session.updated_at, now), session.cwd.clone(), title]
     });
     let heads = ["SESSION", "RUNTIME", "STATUS", "LAST", "UPDATED", "DIRECTORY", "TITLE"];
-    table::write(out, Style::for_stdout(), heads, &rows.collect::<Vec<_>>())?;
+    table::write(out, Style::for_stdout(), Overflow::Cut, heads, &rows.collect::<Vec<_>>())?;
     if shown < sessions.len() {
         writeln!(out, "{} more; `roost sessions --all` lists them", sessions.len() - shown)?;
     }

@@ -1,4 +1,4 @@
-//! `roost status`: how the daemon is.
+//! `roost status`: the state of the daemon.
 
 use std::time::Duration;
 
@@ -15,16 +15,16 @@ use crate::style::Style;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost status           whether a daemon runs, and how it is
-  roost status --json    the same as one line of JSON
+  roost status           show the daemon's status
+  roost status --json    print it as one line of JSON
 
-Ends with 1 if none runs.";
+Exits with 1 if no daemon is running.";
 
-/// Show whether a daemon runs and how it is
+/// Show whether the daemon is running, and its status
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Print it as one line of JSON
+    /// Print one line of JSON
     #[arg(long)]
     json: bool,
 }
@@ -40,7 +40,7 @@ struct StatusLine {
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let daemon = connect::find_with_status(&context.state).await?.map(|(_, status)| status);
     let exit = if daemon.is_some() { Exit::Completed } else { Exit::Failed };
-    const NONE: &str = "No daemon runs here; `roost up` starts one, and so does every command that needs one.";
+    const NONE: &str = "No daemon is running. `roost up` starts one, and so does any command that needs it.";
     match (args.json, daemon) {
         (true, daemon) => screen::print_json(&StatusLine { running: daemon.is_some(), daemon })?,
         (false, Some(daemon)) => screen::print(&words(Style::for_stdout(), &daemon))?,
@@ -52,23 +52,22 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
 fn words(style: Style, daemon: &DaemonStatus) -> String {
     let at = match (&daemon.address, daemon.auto_started) {
         (Some(address), _) => address.clone(),
-        (None, true) => "its socket only; a command started it, and it leaves when it is not needed".into(),
+        (None, true) => "its socket only; a command started it, and it exits when it is no longer needed".into(),
         (None, false) => "its socket only".into(),
     };
     let since = ago::span(Duration::from_secs(daemon.uptime_seconds));
-    let count = |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
     let mut rows = vec![
-        ("daemon", format!("process {}, version {}, for {since}", daemon.pid, daemon.version)),
+        ("daemon", format!("process {}, version {}, running for {since}", daemon.pid, daemon.version)),
         ("listens on", at),
         ("log", daemon.log.clone()),
-        ("tasks", count(daemon.running_tasks, "runs", "run")),
-        ("approvals", count(daemon.pending, "waits", "wait")),
-        ("devices", count(daemon.devices, "is paired", "are paired")),
-        ("clients", count(daemon.clients, "is connected", "are connected")),
+        ("tasks", format!("{} running", daemon.running_tasks)),
+        ("approvals", format!("{} waiting", daemon.pending)),
+        ("devices", format!("{} paired", daemon.devices)),
+        ("clients", format!("{} connected", daemon.clients)),
     ];
     if !daemon.locked_addresses.is_empty() {
         let addresses = daemon.locked_addresses.join(", ");
-        let then = if daemon.code_withdrawn { "the code is no longer good; " } else { "" };
+        let then = if daemon.code_withdrawn { "the code is no longer valid; " } else { "" };
         rows.push((
             "pairing",
             format!("locked for {addresses} after wrong codes; {then}`roost pair` shows a new code"),

@@ -18,23 +18,26 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen::{self, one_line};
 use crate::style::Style;
-use crate::{table, workspace};
+use crate::table::{self, Overflow};
+use crate::workspace;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost workspaces                      the folders that agents may work in
-  roost workspaces add ~/src/web        one more
-  roost workspaces remove web           one less; its folder and sessions stay
-  roost workspaces discover             repositories of your home that could become one
-  roost workspaces discover ~/clients   the same of another folder";
+  roost workspaces                      list the workspaces
+  roost workspaces add ~/src/web        add a folder
+  roost workspaces remove web           remove a workspace; its folder and sessions stay
+  roost workspaces discover             find git repositories in your home that you could add
+  roost workspaces discover ~/clients   the same in another folder
 
-/// List the folders that agents may work in, add and remove them, find more
+A workspace is a folder whose files, changes and sessions Roost shows, here and to paired devices.";
+
+/// List, add, remove and find workspaces: the folders that Roost shows to you and your devices
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<WorkspacesAction>,
-    /// Print JSON: one line for each workspace, or one for what was done
+    /// Print one line of JSON for each workspace, or for the result
     #[arg(long, global = true)]
     json: bool,
 }
@@ -45,23 +48,23 @@ enum WorkspacesAction {
     Add {
         #[arg(help = "The folder")]
         path: PathBuf,
-        /// What to call it [default: as the folder is called]
+        /// The name of the workspace [default: the name of the folder]
         #[arg(long)]
         name: Option<String>,
-        /// Make the folder if it is not there
+        /// Create the folder if it does not exist
         #[arg(long)]
         create: bool,
     },
-    /// Forget a workspace; its folder and its sessions stay
+    /// Remove a workspace; its folder and its sessions stay
     Remove {
         /// Its name, id or folder
         workspace: String,
     },
-    /// Find repositories that could become workspaces
+    /// Find git repositories that could become workspaces
     Discover {
         /// Where to look [default: the usual folders of your home, or server.discover_in]
         paths: Vec<PathBuf>,
-        /// Look again, whatever is known
+        /// Search again instead of showing the last result
         #[arg(long)]
         fresh: bool,
     },
@@ -169,7 +172,7 @@ fn list(all: &[Workspace]) -> io::Result<String> {
     });
     let mut out = Vec::new();
     let heads = ["WORKSPACE", "BRANCH", "CHANGES", "SESSIONS", "FOLDER"];
-    table::write(&mut out, Style::for_stdout(), heads, &rows.collect::<Vec<_>>())?;
+    table::write(&mut out, Style::for_stdout(), Overflow::Cut, heads, &rows.collect::<Vec<_>>())?;
     if all.iter().any(|workspace| !workspace.exists) {
         writeln!(out, "A folder is missing: put it back, or forget it with `roost workspaces remove NAME`.")?;
     }
@@ -207,7 +210,7 @@ fn repositories(found: &WorkspaceDiscoverResult) -> io::Result<String> {
             [one.name.clone(), is_workspace.into(), ago(one.last_modified, now), one.path.clone(), remote]
         });
         let heads = ["REPOSITORY", "WORKSPACE", "CHANGED", "FOLDER", "REMOTE"];
-        table::write(&mut out, Style::for_stdout(), heads, &rows.collect::<Vec<_>>())?;
+        table::write(&mut out, Style::for_stdout(), Overflow::Cut, heads, &rows.collect::<Vec<_>>())?;
     }
     if found.cached {
         let age = span(std::time::Duration::from_secs(found.cache_age_seconds));

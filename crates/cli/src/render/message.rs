@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::Show;
 use super::fold::FoldedOutput;
+use super::text::{self, TextForm, TextKind};
 use super::tools::first_line;
 use crate::screen::visible;
 use crate::style::Style;
@@ -13,9 +14,9 @@ use crate::style::Style;
 /// The lines of a message; empty if it is not for people.
 pub(super) fn lines(style: Style, show: Show, Message { speaker, message, is_meta, .. }: &Message) -> String {
     let block = |block: &ContentBlock| match block {
-        ContentBlock::Text { text } if *speaker == Speaker::User => format!("{}\n", prompt(style, text)),
-        ContentBlock::Text { text } => format!("{}\n", visible(text.trim_end())),
-        ContentBlock::Thinking { text } => format!("{}\n", style.dim(visible(text.trim_end()))),
+        ContentBlock::Text { text } if *speaker == Speaker::User => format!("{}\n", prompt(style, show.text, text)),
+        ContentBlock::Text { text } => text::whole(TextKind::Answer, style, show.text, text),
+        ContentBlock::Thinking { text } => text::whole(TextKind::Thought, style, show.text, text),
         ContentBlock::ToolUse { name, input, .. } => {
             let input = Value::Object(input.clone());
             let call = ToolCallView { name, kind: None, input: &input }.display();
@@ -33,7 +34,7 @@ pub(super) fn lines(style: Style, show: Show, Message { speaker, message, is_met
 }
 
 /// What somebody said to the agent.
-pub(super) fn prompt(style: Style, text: &str) -> String {
-    let text = if text.is_empty() { "(no prompt)".into() } else { visible(text).replace('\n', "\n  ") };
+pub(super) fn prompt(style: Style, form: TextForm, text: &str) -> String {
+    let text = if text.is_empty() { "(no prompt)".into() } else { form.prose(text) };
     style.bold(format!("> {text}")).to_string()
 }

@@ -62,10 +62,7 @@ async fn a_missing_binary_is_named_with_where_it_was_looked_for() {
     let place = TestHost::new(quick());
     let error = place.refuse(place.launch("no-such-agent", &[])).await;
     assert!(matches!(error, Error::NotFound { .. }), "{error:?}");
-    assert_eq!(
-        error.to_string(),
-        "`no-such-agent` was not found (searched /usr/local/bin:/usr/bin:/bin); install it, or give its full path"
-    );
+    assert_eq!(error.to_string(), "`no-such-agent` was not found in PATH; install it, or give its full path");
 }
 
 #[tokio::test]

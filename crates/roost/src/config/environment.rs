@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use toml::{Table, Value};
 
+use super::in_plain_words;
 use super::keys::{Key, keys};
 use super::sections::Config;
 use super::suggest::nearest;
@@ -33,7 +34,10 @@ pub(super) fn overlay(
         let Some(key) = find(&keys, &name)? else { continue };
         let value = value.into_string().map_err(|_| format!("{name} is not UTF-8"))?;
         put(&mut table, key, key.value(&value));
-        config = table.clone().try_into().map_err(|error: toml::de::Error| format!("{name}: {}", error.message()))?;
+        config = table
+            .clone()
+            .try_into()
+            .map_err(|error: toml::de::Error| format!("{name}: {}", in_plain_words(error.message())))?;
     }
     Ok(config)
 }

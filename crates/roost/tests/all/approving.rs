@@ -39,7 +39,7 @@ fn a_call_that_lies_about_itself_is_listed_as_what_it_runs() {
     let session = shown.rsplit("roost log ").next().unwrap().trim();
     let log = instance.run(&["log", session]).ended(0).stdout;
     assert!(log.contains(&format!("→ Bash({COMMAND}) · {TITLE}\n")), "{log}");
-    assert!(log.contains("  $ rm -rf build\n  in /elsewhere\n"), "{log}");
+    assert!(log.contains("  $ rm -rf build\n                  in /elsewhere\n"), "{log}");
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_question_mark_explains_the_keys_and_the_rule_and_answers_nothing() {
 #[test]
 fn what_waits_elsewhere_is_answered_at_another_terminal() {
     let instance = RoostInstance::new();
-    let mut run = instance.start(&["run", "--approvals", "wait", "edit"]);
+    let mut run = instance.start_with_stderr(&["run", "--approvals", "wait", "edit"]);
     run.lines_to("waits for an answer");
     let mut other = instance.terminal(&["approvals", "answer"]);
     other.shows("+Written by the Roost demo agent.\n").shows(CHOICE).types("?\n").shows("Asked because").shows(CHOICE);

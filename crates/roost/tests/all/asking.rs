@@ -137,9 +137,20 @@ fn a_question_is_answered_with_something_that_it_does_not_offer() {
 }
 
 #[test]
+fn a_paste_of_several_lines_is_one_answer_and_no_prompt() {
+    let instance = RoostInstance::new();
+    instance.run(&["run", "hello"]).ended(0);
+    let mut run = instance.terminal(&["run", "--continue"]);
+    run.shows("> ").types("ask\n").shows("/decline: ").types("2\n").shows("Why?").shows("/decline: ");
+    run.types("it is\nred\n").shows("reason = it is\nred.").shows("\n> ").types(CTRL_D);
+    let shown = run.ended(0);
+    assert!(!shown.contains("Welcome"), "{shown}");
+}
+
+#[test]
 fn a_question_is_answered_in_words_from_elsewhere() {
     let instance = RoostInstance::new();
-    let mut run = instance.start(&["run", "--approvals", "wait", "ask"]);
+    let mut run = instance.start_with_stderr(&["run", "--approvals", "wait", "ask"]);
     run.lines_to("? ");
     let listed = instance.run(&["approvals"]).ended(0).stdout;
     assert!(listed.contains("2) Robin"), "{listed}");
@@ -239,7 +250,7 @@ fn a_terminal_where_nobody_wants_to_be_asked_denies_at_once() {
 #[test]
 fn waiting_shows_that_it_waits_and_a_stop_ends_it() {
     let instance = RoostInstance::new();
-    let mut run = instance.start(&["run", "--approvals", "wait", "edit"]);
+    let mut run = instance.start_with_stderr(&["run", "--approvals", "wait", "edit"]);
     run.lines_to("waits for an answer (rule permission_mode:ask)");
     run.signal(Signal::INT);
     run.finish().ended(130);
@@ -273,7 +284,7 @@ fn a_call_that_is_too_big_for_its_event_is_still_shown_whole() {
 }
 
 /// A script that is an ACP agent and does this on a prompt; it must set `result`.
-fn acp_agent(on_prompt: &str) -> String {
+pub(crate) fn acp_agent(on_prompt: &str) -> String {
     let script = r#"
 while read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')

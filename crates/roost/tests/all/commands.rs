@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 
-use crate::kit::{RoostInstance, script};
+use crate::kit::{RoostInstance, script, session_id};
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 23] = [
     "run",
+    "demo",
+    "attach",
     "log",
     "sessions",
     "approvals",
@@ -50,11 +52,46 @@ fn wrong_usage_ends_with_2() {
 }
 
 #[test]
+fn a_wrong_value_is_told_in_plain_words() {
+    let instance = RoostInstance::new();
+    let table: [(&[&str], &str); 4] = [
+        (&["log", "x", "--after", "many"], "it is not a whole number"),
+        (&["files", "--limit", "99999999999"], "is not in 0..=4294967295"),
+        (&["run", "--isolation", "total", "x"], "choose one of shared, namespaced, ephemeral"),
+        (&["run", "--runtime-config", "x", "x"], "not a JSON object such as"),
+    ];
+    for (args, words) in table {
+        let done = instance.run(args).ended(2);
+        assert!(done.stderr.contains(words), "{done:#?}");
+    }
+}
+
+#[test]
 fn completions_are_made_for_every_shell() {
     let instance = RoostInstance::new();
     for shell in ["bash", "zsh", "fish"] {
         let script = instance.run(&["completions", shell]).ended(0).stdout;
-        assert!(script.contains("roost") && script.contains("sessions"), "{shell}");
+        assert!(script.contains("roost") && script.contains("ROOST_COMPLETE"), "{shell}");
+    }
+}
+
+#[test]
+fn a_shell_completes_commands_and_what_the_daemon_knows() {
+    let instance = RoostInstance::new();
+    let session = session_id(&instance.run(&["run", "--json", "hello"]).ended(0).events(1));
+    let table: [(&[&str], &str); 5] = [
+        (&["att"], "attach"),
+        (&["log", ""], &session),
+        (&["attach", "lat"], "latest"),
+        (&["run", "--runtime", ""], "demo"),
+        (&["run", "--permission-mode", "acc"], "accept-edits"),
+    ];
+    for (words, expected) in table {
+        let args = [&["--", "roost"], words].concat();
+        let offered = instance.command(&args).env("ROOST_COMPLETE", "fish").output().unwrap().stdout;
+        let offered = String::from_utf8(offered).unwrap();
+        let mut offers = offered.lines().map(|line| line.split('\t').next().unwrap());
+        assert!(offers.any(|offer| offer == expected), "{words:?}: {offered}");
     }
 }
 
@@ -93,6 +130,17 @@ fn a_missing_agent_is_a_warning_with_advice() {
 }
 
 #[test]
+fn where_agents_are_looked_for_is_told_once_and_only_to_whoever_wants_details() {
+    let instance = RoostInstance::new();
+    instance.configure("[runtimes.x]\ncommand = 'no-such-agent'");
+    let path = std::env::var("PATH").unwrap();
+    for (args, times) in [(&["doctor"][..], 0), (&["runtimes"], 0), (&["doctor", "-v"], 1)] {
+        let shown = instance.run(args).ended(0).stdout;
+        assert_eq!((shown.matches(&path).count(), shown.contains("no-such-agent")), (times, true), "{args:?}: {shown}");
+    }
+}
+
+#[test]
 fn a_version_that_is_newer_than_the_tested_ones_is_a_warning() {
     let instance = RoostInstance::new();
     let claude = instance.work().join("claude");
@@ -114,6 +162,15 @@ fn a_state_directory_that_cannot_be_made_fails_with_advice() {
     let instance = RoostInstance::new();
     let done = instance.run(&["--state", "/proc/nowhere", "doctor"]).ended(1);
     assert!(done.stdout.contains("fail  state directory") && done.stdout.contains("--state"), "{done:#?}");
+}
+
+#[test]
+fn an_empty_variable_for_the_state_directory_is_none() {
+    let instance = RoostInstance::new();
+    let mut command = instance.command(&["sessions"]);
+    let done = command.env("ROOST_STATE", "").env("ROOST_CONFIG", "").output().unwrap();
+    let (said, wrong) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    assert!(done.status.success() && said.contains("No sessions yet"), "{said}{wrong}");
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn a_lost_session_list_is_found_and_made_anew() {
     let check = instance.run(&["check"]).ended(1);
     assert!(check.stdout.contains("--rebuild"), "{check:#?}");
     let rebuilt = instance.run(&["check", "--rebuild"]).ended(0);
-    assert!(rebuilt.stdout.contains("mended: "), "{rebuilt:#?}");
+    assert!(rebuilt.stdout.contains("repaired: "), "{rebuilt:#?}");
     instance.run(&["check"]).ended(0);
     assert_eq!(instance.run(&["sessions", "--json"]).ended(0).stdout, list);
 }

@@ -66,7 +66,7 @@ fn a_full_disk_fails_the_task_once_there_is_space_again() {
     disk.wait_until_full();
     fs::write(disk.work("go"), "").unwrap();
     assert_eq!(shell.line().unwrap(), "ended 1");
-    assert!(shell.finish().ended(0).stdout.contains("has ended"));
+    assert!(shell.finish().ended(0).stdout.contains("Stopped the daemon"));
 
     let printed = fs::read_to_string(disk.work("flood.ndjson")).unwrap();
     let events = events(printed.lines(), 1);
@@ -86,6 +86,6 @@ fn a_full_disk_does_not_keep_anybody() {
     kill(&pid, Signal::INT);
     kill(&pid, Signal::TERM);
     assert_eq!(shell.line().unwrap(), "ended 130");
-    assert!(shell.finish().ended(0).stdout.contains("has ended"));
+    assert!(shell.finish().ended(0).stdout.contains("Stopped the daemon"));
     assert_eq!(disk.instance.processes(), Vec::<String>::new());
 }

@@ -113,9 +113,11 @@ fn unpacked(instance: &RoostInstance, args: &[&str], name: &str) -> BTreeMap<Str
     for entry in tar::Archive::new(GzDecoder::new(archive)).entries().unwrap() {
         let mut entry = entry.unwrap();
         let path = entry.path().unwrap().display().to_string();
+        let (folder, path) = path.split_once('/').unwrap();
+        assert!(folder.starts_with("roost-"), "all of it unpacks into one folder: {folder}");
         let mut bytes = Vec::new();
         entry.read_to_end(&mut bytes).unwrap();
-        files.insert(path, String::from_utf8(bytes).unwrap());
+        files.insert(path.to_owned(), String::from_utf8(bytes).unwrap());
     }
     files
 }
@@ -223,6 +225,10 @@ fn a_file_that_cannot_be_written_is_an_error_that_says_so() {
     let session = session_id(&instance.run(&["run", "--json", "hello"]).ended(0).events(1));
     let done = instance.run(&["export", &session, "--output", "nowhere/it.tar.gz"]).ended(1);
     assert!(done.stderr.contains("nowhere/it.tar.gz could not be written"), "{done:#?}");
+    fs::write(instance.work().join("mine"), "mine").unwrap();
+    let done = instance.run(&["export", &session, "--output", "mine"]).ended(2);
+    assert!(done.stderr.contains("mine exists already and is not replaced"), "{done:#?}");
+    assert_eq!(fs::read_to_string(instance.work().join("mine")).unwrap(), "mine");
     assert!(instance.run(&["export", "unknown"]).ended(2).stderr.contains("no session"));
 }
 
@@ -230,7 +236,7 @@ fn a_file_that_cannot_be_written_is_an_error_that_says_so() {
 fn what_waits_is_listed_while_it_waits() {
     let instance = RoostInstance::new();
     assert_eq!(instance.run(&["approvals"]).ended(0).stdout, "Nothing waits for an answer.\n");
-    let mut run = instance.start(&["run", "--approvals", "wait", "edit"]);
+    let mut run = instance.start_with_stderr(&["run", "--approvals", "wait", "edit"]);
     run.lines_to("waits for an answer");
     let listed = instance.run(&["approvals"]).ended(0).stdout;
     assert!(listed.contains("demo.txt (new file)") && listed.contains("permission_mode"), "{listed}");

@@ -21,7 +21,7 @@ fn with_agent(command: &str) -> RoostInstance {
 #[test]
 fn an_unknown_runtime_names_the_known_ones() {
     let done = RoostInstance::new().run(&["run", "--runtime", "nope", "hello"]).ended(2);
-    assert!(done.stderr.contains("unknown runtime \"nope\"; known are demo"), "{done:#?}");
+    assert!(done.stderr.contains("unknown agent \"nope\"; known: demo"), "{done:#?}");
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn a_file_is_printed_as_it_is_but_never_steers_a_terminal() {
     terminal.shows("# ␛[31mNotes");
     terminal.ended(0);
     let mut terminal = instance.terminal(&["files", "cat", "dot.bin"]);
-    terminal.shows("no text; write it into a file");
+    terminal.shows("not text; save it instead");
     terminal.ended(2);
     instance.assert_nothing_left();
 }
@@ -65,7 +65,7 @@ fn what_is_not_there_or_not_inside_is_refused_with_the_reason() {
         (&["files", "notes.md"], "`roost files cat notes.md` shows it"),
         (&["files", "cat", "nowhere"], "there is no \"nowhere\""),
         (&["files", "cat", "../../etc/passwd"], "is not a path inside the workspace"),
-        (&["files", "--workspace", "other"], "other is no workspace"),
+        (&["files", "--workspace", "other"], "there is no workspace \"other\""),
     ];
     for (args, why) in cases {
         let done = instance.run(args).ended(2);

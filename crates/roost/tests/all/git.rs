@@ -23,7 +23,7 @@ fn what_changed_is_shown_for_people_and_for_programs() {
     fs::write(instance.work().join("new"), "x\n").unwrap();
     instance.run(&["up"]).ended(0);
     let status = instance.run(&["git", "status"]).ended(0).stdout;
-    assert_eq!(status, "On main\nNot staged:\n  M file  +1 -1\nUnknown to git:\n  ? new\n");
+    assert_eq!(status, "On main\nNot staged:\n  M file  +1 -1\nUntracked:\n  ? new\n");
     let status: Value = serde_json::from_str(&instance.run(&["git", "status", "--json"]).ended(0).stdout).unwrap();
     assert_eq!(status["unstaged"][0]["path"], "file");
     let diff = instance.run(&["git", "diff", "file"]).ended(0).stdout;

@@ -113,6 +113,7 @@ fn nothing_that_hides_reaches_the_terminal_from_any_command() {
         (&["export", &session, "--output", &bundle], 0),
         // What quotes what was typed.
         (&["log", &strange], 2),
+        (&["attach", &strange], 2),
         (&["stop", &strange], 2),
         (&["files", &strange], 2),
         (&["files", "cat", &strange], 2),
@@ -130,6 +131,16 @@ fn nothing_that_hides_reaches_the_terminal_from_any_command() {
     ];
     for (args, code) in commands {
         assert_plain(&format!("{args:?}"), &instance.terminal(args).ended(*code));
+    }
+    let mut attached = instance.terminal(&["attach", &session]);
+    attached.shows("said␛[2J").shows("It waits for a prompt").shows("> ").types("/quit\n");
+    assert_plain("attach", &attached.ended(0));
+    for words in [["attach", ""], ["log", ""]] {
+        let mut complete = instance.command(&["--", "roost", words[0], words[1]]);
+        let offered = complete.env("ROOST_COMPLETE", "fish").output().unwrap().stdout;
+        let offered = String::from_utf8(offered).unwrap();
+        assert!(offered.contains(&session) && offered.contains("hide␛[2J"), "{offered}");
+        assert_plain("completions", &offered);
     }
     // What programs read is as it is, and what people read is not.
     let piped = instance.run(&["files", "cat", &file]).ended(0).stdout;

@@ -113,6 +113,13 @@ impl RoostInstance {
         RunningCommand::new(&mut self.command(args))
     }
 
+    /// The same, and what it says on stderr is among its output.
+    pub(crate) fn start_with_stderr(&self, args: &[&str]) -> RunningCommand {
+        let mut shell = Command::new("sh");
+        self.clear(&mut shell).args(["-c", r#"exec "$0" "$@" 2>&1"#, env!("CARGO_BIN_EXE_roost")]).args(args);
+        RunningCommand::new(&mut shell)
+    }
+
     /// Every process that was started here and still runs, by its command line.
     pub(crate) fn processes(&self) -> Vec<String> {
         let command = |path: PathBuf| fs::read_to_string(path.join("cmdline")).unwrap_or_default().replace('\0', " ");

@@ -117,6 +117,6 @@ fn a_prompt_that_nobody_can_work_on_says_how_to_log_in_and_is_no_success() {
 fn a_login_that_is_missing_is_said_before_anything_starts() {
     let instance = instance();
     let done = instance.run(&["run", "--runtime", "claude", "hello"]).ended(1);
-    assert!(done.stderr.contains("nobody is logged in to claude; `roost login claude` does it."), "{done:#?}");
+    assert!(done.stderr.contains("not logged in to claude: run `roost login claude`."), "{done:#?}");
     assert_eq!(instance.run(&["sessions", "--json"]).ended(0).stdout, "", "nothing was begun");
 }

@@ -48,7 +48,7 @@ fn a_line_is_remembered_and_forgotten(agent: Agent, id: &str, args: &[&str]) {
     let table = instance.run(&["rules"]).ended(0).stdout;
     assert!(table.contains(rule) && table.contains(instance.work().to_str().unwrap()), "{table}");
     instance.run(&["rules", "remove", rule]).ended(0);
-    assert!(instance.run(&["rules"]).ended(0).stdout.contains("No answer is remembered"));
+    assert!(instance.run(&["rules"]).ended(0).stdout.contains("No answers are remembered"));
     assert_eq!((asked(&instance, id, LINE), made()), (1, 2));
     let unknown = instance.run(&["rules", "remove", rule]).ended(2).stderr;
     assert!(unknown.contains(rule) && unknown.contains("`roost rules`"), "{unknown}");

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::kit::RoostInstance;
+use crate::kit::{RoostInstance, wait_for};
 
 #[test]
 fn files_are_found_by_name_and_by_what_they_say() {
@@ -21,4 +21,28 @@ fn files_are_found_by_name_and_by_what_they_say() {
     assert!(lines.starts_with("src/kafka_sink.rs:2:needle ") && !lines.contains('\u{1b}'), "{lines:?}");
     instance.run(&["down"]).ended(0);
     instance.assert_nothing_left();
+}
+
+/// The folders of marks that a watcher has in the state directory.
+fn marks(instance: &RoostInstance) -> Vec<String> {
+    let entries = fs::read_dir(instance.state().join("index")).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with("marks-")).collect()
+}
+
+#[test]
+fn a_watcher_leaves_no_folder_behind_when_its_daemon_ends_or_after_it_was_killed() {
+    let instance = RoostInstance::new();
+    fs::write(instance.work().join("notes.md"), "needle\n").unwrap();
+    for kill in [true, false] {
+        instance.run(&["up"]).ended(0);
+        assert_eq!(marks(&instance), Vec::<String>::new(), "what was left is gone at the next start");
+        instance.run(&["search", "notes"]).ended(0);
+        wait_for("a watcher", || (!marks(&instance).is_empty()).then_some(()));
+        if kill {
+            instance.kill_daemon();
+        }
+    }
+    instance.assert_nothing_left();
+    assert_eq!(marks(&instance), Vec::<String>::new());
 }

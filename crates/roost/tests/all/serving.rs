@@ -62,13 +62,13 @@ fn up_returns_when_it_listens_and_shows_how_to_connect() {
     let up = instance.run(&["up"]).ended(0).stdout;
     let file = daemon_file(&instance);
     let (address, http) = (file["address"].as_str().unwrap(), file["http"].as_str().unwrap());
-    for part in [http, "▀", "code", "/pair#", "roost down"] {
+    for part in [http, "code", "/pair#", "Phones cannot reach", "roost down"] {
         assert!(up.contains(part), "{part}: {up}");
     }
     assert!(get(address, "/health").starts_with("HTTP/1.1 200"));
     assert_eq!(file["pid"], instance.daemon().as_raw_nonzero().get());
     let again = instance.run(&["up"]).ended(0).stdout;
-    assert!(again.contains("runs already") && again.contains(http), "{again}");
+    assert!(again.contains("already running") && again.contains(http), "{again}");
     instance.assert_nothing_left();
     assert!(!instance.state().join("daemon.json").exists() && !instance.state().join("roost.sock").exists());
 }
@@ -88,9 +88,9 @@ fn a_daemon_with_work_to_do_is_not_replaced() {
     let instance = RoostInstance::new();
     let mut run = instance.start(&["run", "--json", "slow", "60"]);
     run.lines_to("model.output.delta");
-    for args in [&["up"][..], &["serve"]] {
+    for args in [&["up"][..], &["serve"], &["pair"]] {
         let done = instance.run(args).ended(1);
-        assert!(done.stderr.contains("runs already") && done.stderr.contains("roost down"), "{done:#?}");
+        assert!(done.stderr.contains("already running") && done.stderr.contains("roost down"), "{done:#?}");
     }
     assert!(run.is_running());
     instance.assert_nothing_left();
@@ -102,10 +102,13 @@ fn down_leaves_nothing_of_a_running_task() {
     let instance = RoostInstance::new();
     let mut run = instance.start(&["run", "--json", "stubborn"]);
     run.lines_to("only SIGKILL");
-    assert!(instance.run(&["down"]).ended(0).stdout.contains("has ended"));
+    assert!(instance.run(&["down"]).ended(0).stdout.contains("Stopped the daemon"));
     assert_eq!(instance.agents(), Vec::<String>::new());
     let done = run.finish().ended(1);
-    assert!(done.stderr.contains("the daemon has ended") && done.stderr.contains("roost log"), "{done:#?}");
+    assert!(
+        done.stderr.contains("the daemon has ended before the task did") && done.stderr.contains("roost log"),
+        "{done:#?}"
+    );
     let runs = fs::read_dir("/proc").unwrap().flatten().filter(|entry| {
         let environ = fs::read(entry.path().join("environ")).unwrap_or_default();
         let has = |text: &[u8]| environ.windows(text.len()).any(|window| window == text);
@@ -118,7 +121,7 @@ fn down_leaves_nothing_of_a_running_task() {
 #[test]
 fn down_without_a_daemon_is_no_error_and_makes_nothing() {
     let instance = RoostInstance::new();
-    assert!(instance.run(&["down"]).ended(0).stdout.contains("No daemon runs"));
+    assert!(instance.run(&["down"]).ended(0).stdout.contains("No daemon is running"));
     assert!(!instance.state().exists());
 }
 
@@ -157,7 +160,7 @@ fn serve_says_where_it_listens_and_ends_on_sigterm_with_0() {
         serve.finish().ended(0);
         assert!(asked.elapsed() < PATIENCE / 6, "a stop has its bound");
         let done = run.finish().ended(1);
-        assert!(done.stderr.contains("the daemon has ended"), "{done:#?}");
+        assert!(done.stderr.contains("the daemon has ended before the task did"), "{done:#?}");
         assert_eq!(instance.processes(), Vec::<String>::new());
     }
 }
@@ -182,8 +185,8 @@ fn whoever_is_connected_is_told_that_the_daemon_ends() {
 fn roost_alone_serves_and_shows_how_to_connect() {
     let instance = RoostInstance::new();
     let mut roost = instance.start(&[]);
-    let shown = roost.lines_to("Ctrl-C ends it").join("\n");
-    for part in ["▀", "code", "page", "http://127.0.0.1:"] {
+    let shown = roost.lines_to("press Ctrl-C to stop it").join("\n");
+    for part in ["roost demo", "code", "page", "http://127.0.0.1:", "Phones cannot reach", "roost --host 0.0.0.0"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     roost.signal(Signal::INT);
@@ -191,13 +194,40 @@ fn roost_alone_serves_and_shows_how_to_connect() {
 }
 
 #[test]
+fn roost_alone_takes_the_options_of_the_daemon_and_shows_a_phone_a_link() {
+    let instance = RoostInstance::new();
+    let mut roost = instance.start(&["--host", "0.0.0.0", "--allow-insecure", "--port", "0"]);
+    let shown = roost.lines_to("press Ctrl-C to stop it");
+    assert!(shown.len() <= 23 && shown.iter().any(|line| line.contains('▀')), "{shown:#?}");
+    let link = shown.iter().find_map(|line| line.trim().strip_prefix("http://")).unwrap();
+    let (address, code) = link.split_once("/pair#").unwrap();
+    assert!(!address.starts_with("127.") && !address.starts_with("0.0.0.0"), "{address}");
+    assert!(get(address, "/pair").starts_with("HTTP/1.1 200"));
+    let digits = format!("{} {}", &code[..3], &code[3..]);
+    assert!(shown.iter().any(|line| line.contains(&digits) && line.contains("valid for 10 minutes")), "{shown:#?}");
+    // Another code takes the place of the one on the screen, which says so.
+    instance.run(&["pair", "--json"]).ended(0);
+    let ended = roost.line().unwrap();
+    assert!(ended.contains(&digits) && ended.contains("a newer code was made"), "{ended}");
+    roost.signal(Signal::INT);
+    roost.finish().ended(0);
+}
+
+#[test]
+fn options_of_the_daemon_before_another_command_are_wrong_usage() {
+    let instance = RoostInstance::new();
+    let done = instance.run(&["--port", "1", "sessions"]).ended(2);
+    assert!(done.stderr.contains("--port") && done.stderr.contains("roost up"), "{done:#?}");
+}
+
+#[test]
 fn a_busy_port_is_an_error_that_says_what_to_do() {
     let busy = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = busy.local_addr().unwrap().port().to_string();
     let instance = RoostInstance::new();
-    for command in ["serve", "up"] {
-        let done = instance.run(&[command, "--port", &port]).ended(1);
-        assert!(done.stderr.contains(&port) && done.stderr.contains("--port"), "{done:#?}");
+    for args in [&["serve", "--port", &port][..], &["up", "--port", &port], &["--port", &port]] {
+        let done = instance.run(args).ended(1);
+        assert!(done.stderr.contains(&port) && done.stderr.contains("roost up --port N"), "{done:#?}");
     }
     assert_eq!(instance.processes(), Vec::<String>::new());
     let doctor = instance.command(&["doctor"]).env("ROOST_SERVER_PORT", &port).output().unwrap();
@@ -222,11 +252,21 @@ fn an_encrypted_daemon_shows_its_fingerprint() {
 }
 
 #[test]
-fn pairing_is_shown_to_programs_and_needs_a_port() {
+fn pairing_starts_a_daemon_that_devices_can_reach_where_none_runs() {
     let instance = RoostInstance::new();
-    assert!(instance.run(&["pair"]).ended(1).stderr.contains("roost up"));
-    instance.run(&["run", "hello"]).ended(0);
-    assert!(instance.run(&["pair"]).ended(1).stderr.contains("serves no port"));
+    // This starts a daemon that serves commands only, and sends the user to `roost pair`.
+    assert!(instance.run(&["devices"]).ended(0).stdout.contains("roost pair"));
+    assert!(daemon_file(&instance)["address"].is_null());
+    assert!(instance.run(&["pair"]).ended(0).started);
+    assert!(daemon_file(&instance)["address"].is_string());
+    assert!(!instance.run(&["pair"]).ended(0).started);
+    instance.assert_nothing_left();
+    assert!(instance.run(&["pair", "--app"]).ended(0).stdout.contains('█'), "also without any daemon");
+}
+
+#[test]
+fn pairing_is_shown_to_programs() {
+    let instance = RoostInstance::new();
     instance.run(&["up"]).ended(0);
     let pair: Value = serde_json::from_str(&instance.run(&["pair", "--json"]).ended(0).stdout).unwrap();
     let text = |name: &str| pair[name].as_str().unwrap().to_owned();
@@ -254,7 +294,7 @@ fn without_a_daemon_there_is_no_status_and_nothing_to_answer_or_stop() {
     assert_eq!(instance.run(&["status", "--json"]).ended(1).stdout, "{\"running\":false}\n");
     assert!(instance.run(&["status"]).ended(1).stdout.contains("roost up"));
     for args in [&["stop", "x"][..], &["approvals", "answer", "x", "allow"]] {
-        assert!(instance.run(args).ended(1).stderr.contains("no daemon runs"), "{args:?}");
+        assert!(instance.run(args).ended(1).stderr.contains("no daemon is running"), "{args:?}");
     }
     assert!(!instance.state().exists());
 }
@@ -298,8 +338,8 @@ fn status_and_devices_tell_people_how_the_daemon_is() {
     instance.run(&["up"]).ended(0);
     let shown = instance.run(&["status"]).ended(0).stdout;
     let address = daemon_file(&instance)["address"].as_str().unwrap().to_owned();
-    assert!(shown.contains("0 are paired") && shown.contains(&address), "{shown}");
-    assert!(instance.run(&["devices"]).ended(0).stdout.contains("No device is paired"));
+    assert!(shown.contains("0 paired") && shown.contains(&address), "{shown}");
+    assert!(instance.run(&["devices"]).ended(0).stdout.contains("No devices are paired"));
     assert_eq!(instance.run(&["devices", "--json"]).ended(0).stdout, "");
     assert!(instance.run(&["devices", "revoke", "nobody"]).ended(2).stderr.contains("nobody"));
 }
@@ -309,7 +349,7 @@ fn a_device_that_waits_is_listed_and_let_in_or_turned_away() {
     let instance = RoostInstance::new();
     instance.configure("[security]\nrequire_pairing_approval = true\n");
     instance.run(&["up"]).ended(0);
-    for (answer, expected, says) in [("approve", "200", "may pair now"), ("reject", "403", "is turned away")] {
+    for (answer, expected, says) in [("approve", "200", "was approved"), ("reject", "403", "was rejected")] {
         let pair: Value = serde_json::from_str(&instance.run(&["pair", "--json"]).ended(0).stdout).unwrap();
         let host = pair["http"].as_str().unwrap().strip_prefix("http://").unwrap();
         let body = json!({ "pairing_token": pair["token"], "name": "Ada's phone" }).to_string();
@@ -318,7 +358,7 @@ fn a_device_that_waits_is_listed_and_let_in_or_turned_away() {
         write!(stream, "{head}Content-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len()).unwrap();
         // The daemon answers when somebody has decided, so it is asked until the device waits.
         let listed = std::iter::repeat_with(|| instance.run(&["devices"]).ended(0).stdout);
-        let listed = listed.take(1000).find(|listed| listed.contains("waits to be paired")).unwrap();
+        let listed = listed.take(1000).find(|listed| listed.contains("is waiting for approval")).unwrap();
         let line = listed.lines().next().unwrap();
         assert!(line.starts_with("Ada's phone at 127.0.0.1"), "{line}");
         let id = line.rsplit(' ').next().unwrap();
@@ -327,7 +367,7 @@ fn a_device_that_waits_is_listed_and_let_in_or_turned_away() {
         stream.read_to_string(&mut answered).unwrap();
         assert!(answered.starts_with(&format!("HTTP/1.1 {expected}")), "{answered}");
         let gone = instance.run(&["devices", answer, id]).ended(2);
-        assert!(gone.stderr.contains(id) && gone.stderr.contains("no device waits"), "{}", gone.stderr);
+        assert!(gone.stderr.contains(id) && gone.stderr.contains("no device is waiting"), "{}", gone.stderr);
     }
 }
 
@@ -363,7 +403,7 @@ fn an_approval_is_answered_from_another_terminal() {
 #[test]
 fn a_no_from_another_terminal_reaches_the_agent_with_its_reason() {
     let instance = RoostInstance::new();
-    let mut run = instance.start(&["run", "--approvals", "wait", "edit"]);
+    let mut run = instance.start_with_stderr(&["run", "--approvals", "wait", "edit"]);
     run.lines_to("waits for an answer");
     let id = instance.run(&["approvals", "--json"]).ended(0).stdout;
     let id = serde_json::from_str::<Value>(id.lines().next().unwrap()).unwrap();
@@ -392,7 +432,7 @@ fn what_a_killed_daemon_left_is_not_taken_for_one() {
     instance.run(&["run", "hello"]).ended(0);
     // Its files are still there.
     instance.kill_daemon();
-    assert!(instance.run(&["down"]).ended(0).stdout.contains("No daemon runs"));
+    assert!(instance.run(&["down"]).ended(0).stdout.contains("No daemon is running"));
     assert!(instance.run(&["run", "hello"]).ended(0).started);
     kill_process(instance.daemon(), Signal::TERM).unwrap();
     wait_for("the daemon to end", || instance.processes().is_empty().then_some(()));

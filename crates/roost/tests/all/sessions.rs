@@ -25,7 +25,7 @@ fn nothing_is_continued_from_another_directory() {
     let instance = RoostInstance::new();
     hello(&instance);
     let done = instance.run(&["run", "--cwd", "/", "--continue", "resume"]).ended(2);
-    assert!(done.stderr.contains("no session of /"), "{done:#?}");
+    assert!(done.stderr.contains("no session in /"), "{done:#?}");
 }
 
 #[test]
@@ -62,7 +62,21 @@ fn a_log_shows_the_conversation_and_leaves_out_what_was_seen() {
     let instance = RoostInstance::new();
     let all = hello(&instance);
     let log = instance.run(&["log", &session_id(&all)]).ended(0);
-    assert!(log.stdout.contains("> hello\nHello from the demo agent.\n✓ completed"), "{log:#?}");
+    let lines: Vec<_> = log.stdout.lines().collect();
+    let [_day, .., prompt, answer, end] = lines.as_slice() else { panic!("{log:#?}") };
+    let table = [
+        (prompt, "> hello", "task.started"),
+        (answer, "Hello from the demo agent.", "model.output.delta"),
+        (end, "✓ completed (end_turn)", "task.completed"),
+    ];
+    for (line, text, event) in table {
+        let (stamp, rest) = line.split_at(16);
+        assert!(rest.starts_with(text), "{log:#?}");
+        let [time, seq] = stamp.split_whitespace().collect::<Vec<_>>()[..] else { panic!("{log:#?}") };
+        assert!(time.len() == 8 && time.matches(':').count() == 2, "{log:#?}");
+        let seq: usize = seq.strip_prefix('#').unwrap().parse().unwrap();
+        assert_eq!(all[seq - 1]["type"], event, "{log:#?}");
+    }
     let rest = instance.run(&["log", "--json", "--after", "5", &session_id(&all)]).ended(0).events(6);
     assert_eq!(rest[0], all[5]);
 }

@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Instant;
 
+use pty_process::Size;
 use pty_process::blocking::{Command, Pty, open};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -14,6 +15,9 @@ use crate::kit::{PATIENCE, RoostInstance};
 /// What Ctrl-C and Ctrl-D send.
 pub(crate) const CTRL_C: &str = "\x03";
 pub(crate) const CTRL_D: &str = "\x04";
+/// What a terminal with a cursor is asked, and what this one answers: it is where it always is.
+const WHERE_IS_THE_CURSOR: &str = "\x1b[6n";
+const CURSOR: &str = "\x1b[1;1R";
 
 /// A command at a terminal.
 pub(crate) struct Terminal {
@@ -34,16 +38,24 @@ impl RoostInstance {
 
     /// Starts a command at a terminal of this kind (`TERM`).
     pub(crate) fn terminal_of_kind(&self, kind: &str, args: &[&str]) -> Terminal {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_roost"));
-        self.clear(&mut command).env("NO_COLOR", "1").env("TERM", kind).args(args);
-        Terminal::start(command)
+        let mut command = self.command(args);
+        command.env("NO_COLOR", "1").env("TERM", kind);
+        Terminal::open(80, command)
+    }
+
+    /// Starts a command at a terminal with colours that is so many columns wide.
+    pub(crate) fn terminal_with_colours(&self, columns: u16, args: &[&str]) -> Terminal {
+        let mut command = self.command(args);
+        command.env("TERM", "xterm");
+        Terminal::open(columns, command)
     }
 }
 
 impl Terminal {
-    /// Starts any command at a terminal.
-    pub(crate) fn start(command: std::process::Command) -> Self {
+    /// Starts any command at a terminal of this width.
+    pub(crate) fn open(columns: u16, command: std::process::Command) -> Self {
         let (pty, pts) = open().unwrap();
+        pty.resize(Size::new(24, columns)).unwrap();
         // The terminal is stdin, stdout and stderr, whatever was set before.
         let child = Command::from(command).spawn(pts).unwrap();
         let pty = std::sync::Arc::new(pty);
@@ -51,8 +63,16 @@ impl Terminal {
         let from = pty.clone();
         thread::spawn(move || {
             let mut chunk = [0; 4096];
+            let mut asked = String::new();
             // Once nobody has the terminal open, reading it is an error.
             while let Ok(count @ 1..) = (&*from).read(&mut chunk) {
+                asked.push_str(&String::from_utf8_lossy(&chunk[..count]));
+                while let Some(at) = asked.find(WHERE_IS_THE_CURSOR) {
+                    asked.drain(..at + WHERE_IS_THE_CURSOR.len());
+                    (&*from).write_all(CURSOR.as_bytes()).unwrap();
+                }
+                let tail = asked.ceil_char_boundary(asked.len().saturating_sub(WHERE_IS_THE_CURSOR.len()));
+                asked.drain(..tail);
                 if send.send(chunk[..count].to_vec()).is_err() {
                     return;
                 }

@@ -66,7 +66,7 @@ fn a_folder_that_cannot_be_a_workspace_is_refused_with_the_reason() {
         (&["workspaces", "add", "nowhere"][..], "nowhere"),
         (&["workspaces", "add", "."], "is the workspace \"work\" already"),
         (&["workspaces", "add", "inside"], "lie in one another"),
-        (&["workspaces", "remove", "nothing"], "nothing is no workspace and in none of these: work"),
+        (&["workspaces", "remove", "nothing"], "there is no workspace \"nothing\" (there are: work)"),
     ];
     for (args, why) in cases {
         let done = instance.run(args);

@@ -3,8 +3,8 @@
 //! Wrong tries lock the address that tried, so that an attacker elsewhere does not lock the owner out. Many addresses
 //! together are bounded too: after [`TRIES`] wrong tries in all, the code is withdrawn until `roost pair` shows another
 //! one. Somebody who guesses therefore has `TRIES` of a million per code that the owner shows, whatever the number of
-//! addresses: 50 / 10⁶ = 1 in 20,000. A code that nobody shows does not exist and cannot be guessed. The QR code and the
-//! pairing token are neither locked nor withdrawn: they have 256 random bits.
+//! addresses: 50 / 10⁶ = 1 in 20,000. A code that nobody shows does not exist and cannot be guessed. The
+//! app's QR code and the pairing token are neither locked nor withdrawn: they have 256 random bits.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -32,12 +32,30 @@ pub struct Code {
     pub digits: String,
     /// When the code expires: 10 minutes (`TTL`) after it was created.
     pub expires_at: Timestamp,
+    /// What a device that is paired with it may do.
+    pub scope: Scope,
+}
+
+/// Why a code that was shown is no longer valid; displayed as the end of a sentence about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CodeEnd {
+    /// Its ten minutes are over.
+    #[error("it has expired")]
+    Expired,
+    /// Another code was made, which is the only valid one now.
+    #[error("a newer code was made")]
+    Replaced,
+    /// A device was paired with it, or all devices and codes were revoked.
+    #[error("it was used or revoked")]
+    Used,
+    /// Too many wrong codes were tried.
+    #[error("too many wrong codes were tried")]
+    Withdrawn,
 }
 
 /// The valid code, and the wrong tries against it.
 pub(super) struct ActiveCode {
     code: Code,
-    scope: Scope,
     wrong: BTreeMap<IpAddr, u32>,
 }
 
@@ -52,12 +70,20 @@ pub(super) enum Guess {
 impl ActiveCode {
     pub(super) fn new(scope: Scope, now: Timestamp) -> Result<Self, AuthError> {
         let number = getrandom::u64().map_err(|error| AuthError::Internal(format!("no random numbers: {error}")))?;
-        let code = Code { digits: format!("{:06}", number % 1_000_000), expires_at: after(now, TTL) };
-        Ok(Self { code, scope, wrong: BTreeMap::new() })
+        let code = Code { digits: format!("{:06}", number % 1_000_000), expires_at: after(now, TTL), scope };
+        Ok(Self { code, wrong: BTreeMap::new() })
     }
 
     pub(super) fn shown(&self) -> Code {
         self.code.clone()
+    }
+
+    /// Why the code is no longer valid; `None` while a device can be paired with it.
+    pub(super) fn end(&self, now: Timestamp) -> Option<CodeEnd> {
+        match self.is_withdrawn() {
+            true => Some(CodeEnd::Withdrawn),
+            false => (now >= self.code.expires_at).then_some(CodeEnd::Expired),
+        }
     }
 
     /// Checks a try from this address and counts it if it is wrong.
@@ -73,7 +99,7 @@ impl ActiveCode {
             return Err(AuthError::AddressLocked);
         }
         if bool::from(digits.as_bytes().ct_eq(self.code.digits.as_bytes())) {
-            return Ok(Guess::Right(self.scope));
+            return Ok(Guess::Right(self.code.scope));
         }
         *wrong += 1;
         let (wrong_tries, code_withdrawn) = (*wrong, self.is_withdrawn());

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use super::access_tokens::AccessTokens;
 use super::approval::{ApprovalRequests, Verdict};
-use super::code::{ActiveCode, Guess};
+use super::code::{ActiveCode, CodeEnd, Guess};
 use super::device::{Device, RefreshTokenStatus};
 use super::offer::{self, Offers};
 use super::{
@@ -38,6 +38,8 @@ struct Inner {
     settings: Settings,
     state: Mutex<DeviceRegistry>,
     tokens: AccessTokens,
+    /// Sent after each change of the pairing code, for [`Devices::code_end`].
+    code_changed: watch::Sender<()>,
 }
 
 /// The devices and offers of the rows, and the requests and the code, which do not survive a restart.
@@ -90,7 +92,14 @@ impl Devices {
         }
         let offers = Offers::load(log.rows(RowKind::Secret).await?);
         let state = DeviceRegistry { devices, offers, ..DeviceRegistry::default() };
-        let inner = Inner { log, clock, settings, state: Mutex::new(state), tokens: AccessTokens::default() };
+        let inner = Inner {
+            log,
+            clock,
+            settings,
+            state: Mutex::new(state),
+            tokens: AccessTokens::default(),
+            code_changed: watch::Sender::default(),
+        };
         let mut state = inner.state.lock().await;
         let expired = state.expired(inner.now());
         inner.end(&mut state, expired, "it was not used for too long").await?;
@@ -122,10 +131,38 @@ impl Devices {
 
     /// Creates a pairing code that grants this scope; the code before it is no longer valid.
     pub async fn code(&self, scope: Scope) -> Result<Code, AuthError> {
-        let code = ActiveCode::new(scope, self.inner.now())?;
-        let shown = code.shown();
-        self.inner.state.lock().await.code = Some(code);
-        Ok(shown)
+        let mut state = self.inner.state.lock().await;
+        self.inner.replace_code(&mut state, scope)
+    }
+
+    /// The pairing code that is valid now, whatever its scope; a new one with this scope if there is none.
+    pub async fn current_code(&self, scope: Scope) -> Result<Code, AuthError> {
+        let mut state = self.inner.state.lock().await;
+        let valid = state.code.as_ref().filter(|code| code.end(self.inner.now()).is_none());
+        match valid {
+            Some(code) => Ok(code.shown()),
+            None => self.inner.replace_code(&mut state, scope),
+        }
+    }
+
+    /// Waits until a code that was shown is no longer valid; returns why.
+    pub async fn code_end(&self, digits: &str) -> CodeEnd {
+        let mut changes = self.inner.code_changed.subscribe();
+        loop {
+            let now = self.inner.now();
+            let left = {
+                let state = self.inner.state.lock().await;
+                let Some(code) = &state.code else { return CodeEnd::Used };
+                match code.end(now) {
+                    _ if code.shown().digits != digits => return CodeEnd::Replaced,
+                    Some(end) => return end,
+                    None => code.shown().expires_at.as_millis() - now.as_millis(),
+                }
+            };
+            // Whichever comes first: the loop looks again.
+            let left = Duration::from_millis(u64::try_from(left).unwrap_or(0));
+            let _ = tokio::time::timeout(left, changes.changed()).await;
+        }
     }
 
     /// Exchanges a pairing code for a pairing token. A wrong code counts against this address.
@@ -137,10 +174,12 @@ impl Devices {
             match guess {
                 Guess::Right(scope) => {
                     state.code = None;
+                    inner.code_changed.send_replace(());
                     inner.offer(&mut state, scope).await
                 }
                 Guess::Wrong(locked) => {
                     if let Some(locked) = locked {
+                        inner.code_changed.send_replace(());
                         tracing::warn!(
                             address = locked.address,
                             wrong_tries = locked.wrong_tries,
@@ -239,6 +278,7 @@ impl Devices {
             inner.store(changes, events).await?;
             devices.iter().for_each(|device| inner.tokens.expel(&device.id));
             *state = DeviceRegistry::default();
+            inner.code_changed.send_replace(());
             Ok(devices.len())
         })
         .await
@@ -273,6 +313,15 @@ impl Inner {
             self.log.keep(changes, events).await?;
         }
         Ok(())
+    }
+
+    /// Makes a code that grants this scope, in place of the one before it.
+    fn replace_code(&self, state: &mut DeviceRegistry, scope: Scope) -> Result<Code, AuthError> {
+        let code = ActiveCode::new(scope, self.now())?;
+        let shown = code.shown();
+        state.code = Some(code);
+        self.code_changed.send_replace(());
+        Ok(shown)
     }
 
     async fn offer(&self, state: &mut DeviceRegistry, scope: Scope) -> Result<PairingToken, AuthError> {

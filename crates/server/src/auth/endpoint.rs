@@ -67,6 +67,15 @@ impl Endpoint {
     }
 }
 
+impl Urls {
+    /// The link that a phone's camera opens: the pairing page with this code filled in. `None` if only this machine can
+    /// reach it.
+    pub(super) fn link(&self, code: &str) -> Option<String> {
+        let (_, authority) = self.http.split_once("://")?;
+        (!is_loopback(authority)).then(|| format!("{}/pair#{code}", self.http))
+    }
+}
+
 /// The address that this machine would send from; nothing is sent.
 fn way_out() -> Option<IpAddr> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
@@ -115,6 +124,21 @@ mod tests {
     fn an_address_that_means_all_is_never_told_to_a_client() {
         let urls = place("0.0.0.0:8766").urls(Some("localhost:8766")).unwrap();
         assert!(!urls.http.contains("0.0.0.0") && urls.http.ends_with(":8766"), "{urls:?}");
+    }
+
+    #[test]
+    fn a_phone_gets_a_link_only_where_it_can_follow_it() {
+        let tls = Endpoint { tls: true, ..place("192.168.1.5:8766") };
+        let external = Endpoint { external_url: Some("https://roost.example/".into()), ..place("127.0.0.1:8766") };
+        let cases = [
+            (place("127.0.0.1:8766"), None),
+            (place("[::1]:8766"), None),
+            (tls, Some("https://192.168.1.5:8766/pair#164194")),
+            (external, Some("https://roost.example/pair#164194")),
+        ];
+        for (place, link) in cases {
+            assert_eq!(place.urls(None).unwrap().link("164194").as_deref(), link, "{place:?}");
+        }
     }
 
     #[test]

@@ -16,9 +16,7 @@ pub enum AuthError {
     #[error("The pairing code was withdrawn after too many wrong tries; show a new one with `roost pair`")]
     CodeWithdrawn,
     /// The address is locked after 5 wrong codes.
-    #[error(
-        "Too many wrong pairing codes came from this address; scan the QR code, or show a new code with `roost pair`"
-    )]
+    #[error("Too many wrong pairing codes came from this address; show a new code with `roost pair`")]
     AddressLocked,
     /// The access token is unknown or expired.
     #[error("Invalid or expired access token")]

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use roost_model::scope::Scope;
 use roost_model::time::Timestamp;
 
 use super::{AuthError, Clock, TokenHash, after, token};
@@ -32,9 +33,9 @@ struct IssuedSecrets {
     pages: ExpiringSecrets,
 }
 
-/// Secrets with an expiry, by hash.
+/// Secrets by hash, each with its expiry and with what a device that its page pairs may do.
 #[derive(Default)]
-struct ExpiringSecrets(HashMap<TokenHash, Timestamp>);
+struct ExpiringSecrets(HashMap<TokenHash, (Timestamp, Scope)>);
 
 impl LocalSecret {
     /// Makes a new secret and writes it where only this user can read it. Blocks the thread.
@@ -58,15 +59,19 @@ impl LocalSecret {
         state.join("local.secret")
     }
 
-    /// Whether this is the local secret, or that of a page which has not expired.
-    pub fn admits(&self, secret: &str) -> bool {
+    /// What a device may do that is paired by whoever knows this secret: the default for the local secret, and for that
+    /// of a page what its link was made for. `None` if it is neither, or its page has expired.
+    pub fn admits(&self, secret: &str) -> Option<Scope> {
         let secret = TokenHash::new(secret);
-        secret == self.secret || self.issued().pages.holds(secret, (self.clock)())
+        match secret == self.secret {
+            true => Some(Scope::default()),
+            false => self.issued().pages.find(secret, (self.clock)()),
+        }
     }
 
-    /// A secret for a link to the page: it opens one page, once.
-    pub fn one_time(&self) -> Result<String, AuthError> {
-        self.issued().links.issue(LINK_TTL, (self.clock)())
+    /// A secret for a link to the page: it opens one page, once, which pairs devices with this scope.
+    pub fn one_time(&self, scope: Scope) -> Result<String, AuthError> {
+        self.issued().links.issue(scope, LINK_TTL, (self.clock)())
     }
 
     /// Exchanges a link's secret, once, for the secret that its page uses from then on; `None` if it was used or has
@@ -74,10 +79,8 @@ impl LocalSecret {
     pub fn redeem(&self, one_time: &str) -> Result<Option<String>, AuthError> {
         let mut issued = self.issued();
         let now = (self.clock)();
-        if !issued.links.take(TokenHash::new(one_time), now) {
-            return Ok(None);
-        }
-        issued.pages.issue(PAGE_TTL, now).map(Some)
+        let Some(scope) = issued.links.take(TokenHash::new(one_time), now) else { return Ok(None) };
+        issued.pages.issue(scope, PAGE_TTL, now).map(Some)
     }
 
     fn issued(&self) -> parking_lot::MutexGuard<'_, IssuedSecrets> {
@@ -86,23 +89,25 @@ impl LocalSecret {
 }
 
 impl ExpiringSecrets {
-    fn issue(&mut self, ttl: Duration, now: Timestamp) -> Result<String, AuthError> {
+    fn issue(&mut self, scope: Scope, ttl: Duration, now: Timestamp) -> Result<String, AuthError> {
         let secret = token::random()?;
-        self.0.retain(|_, expires_at| now < *expires_at);
+        self.0.retain(|_, (expires_at, _)| now < *expires_at);
         if self.0.len() >= MOST
-            && let Some(oldest) = self.0.iter().min_by_key(|(_, expires_at)| **expires_at).map(|(hash, _)| *hash)
+            && let Some(oldest) = self.0.iter().min_by_key(|(_, (expires_at, _))| *expires_at).map(|(hash, _)| *hash)
         {
             self.0.remove(&oldest);
         }
-        self.0.insert(TokenHash::new(&secret), after(now, ttl));
+        self.0.insert(TokenHash::new(&secret), (after(now, ttl), scope));
         Ok(secret)
     }
 
-    fn holds(&self, secret: TokenHash, now: Timestamp) -> bool {
-        self.0.get(&secret).is_some_and(|expires_at| now < *expires_at)
+    fn find(&self, secret: TokenHash, now: Timestamp) -> Option<Scope> {
+        self.0.get(&secret).filter(|(expires_at, _)| now < *expires_at).map(|(_, scope)| *scope)
     }
 
-    fn take(&mut self, secret: TokenHash, now: Timestamp) -> bool {
-        self.0.remove(&secret).is_some_and(|expires_at| now < expires_at)
+    fn take(&mut self, secret: TokenHash, now: Timestamp) -> Option<Scope> {
+        let scope = self.find(secret, now);
+        self.0.remove(&secret);
+        scope
     }
 }

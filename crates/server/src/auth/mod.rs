@@ -31,7 +31,7 @@ use roost_rpc::{PairResult, Scope};
 
 pub use access_tokens::{Client, CloseReason};
 pub use approval::PendingRequest;
-pub use code::Code;
+pub use code::{Code, CodeEnd};
 pub use device::{DeviceFacts, PairedDevice, TokenPair};
 pub use devices::{Devices, ExchangeOutcome, PairingLocks};
 pub use endpoint::Endpoint;
@@ -75,16 +75,19 @@ impl Auth {
     /// known.
     pub async fn offer(&self, scope: Scope, host: Option<&str>) -> Result<PairResult, AuthError> {
         let urls = self.endpoint.urls(host).ok_or(AuthError::NotServed)?;
-        let page = self.endpoint.page(&self.local.one_time()?).ok_or(AuthError::NotServed)?;
+        let page = self.endpoint.page(&self.local.one_time(scope)?).ok_or(AuthError::NotServed)?;
         let offered = self.devices.pairing_token(scope).await?;
+        let code = self.devices.code(scope).await?;
         Ok(PairResult {
+            link: urls.link(&code.digits),
             ws: urls.ws,
             http: urls.http,
             session: self.endpoint.session.clone(),
             repo: self.endpoint.repo.clone(),
             token: offered.token.reveal().to_owned(),
             token_expires_at: offered.expires_at,
-            code: self.devices.code(scope).await?.digits,
+            code: code.digits,
+            code_expires_at: code.expires_at,
             page,
             fingerprint: self.endpoint.fingerprint.clone(),
         })

@@ -8,6 +8,7 @@ use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use roost_model::scope::Scope;
 
 use super::routes::refusal;
 use super::{Auth, DeviceFacts};
@@ -80,16 +81,19 @@ impl<S: Sync> FromRequestParts<S> for Peer {
     }
 }
 
-/// Proof that somebody at this machine asks: a direct peer that knows the secret.
-pub(super) struct LocalProof;
+/// Proof that somebody at this machine asks: a direct peer that knows the secret. Holds what a device that it pairs may
+/// do.
+pub(super) struct LocalProof(pub(super) Scope);
 
 impl FromRequestParts<Arc<Auth>> for LocalProof {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, auth: &Arc<Auth>) -> Result<Self, Response> {
         let secret = parts.headers.get(LOCAL_HEADER).and_then(|value| value.to_str().ok());
-        if Peer::from_request(parts).is_direct() && secret.is_some_and(|secret| auth.local.admits(secret)) {
-            return Ok(Self);
+        if Peer::from_request(parts).is_direct()
+            && let Some(scope) = secret.and_then(|secret| auth.local.admits(secret))
+        {
+            return Ok(Self(scope));
         }
         let why = "Only somebody at the host can do this; run `roost pair` there and open the page that it names";
         Err(refusal(StatusCode::FORBIDDEN, why).into_response())

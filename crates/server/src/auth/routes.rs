@@ -8,7 +8,6 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
-use roost_model::scope::Scope;
 use roost_model::time::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -70,9 +69,16 @@ async fn open(State(auth): State<Arc<Auth>>, peer: Peer, Body(input): Body<OpenI
 #[derive(Deserialize)]
 struct InfoInput {
     include_token: Option<String>,
+    /// Make a new code even if the one on the host's screen is still valid.
+    new_code: Option<String>,
 }
 
-/// The URLs of this daemon; with a token and a code only for a client at the host.
+/// Whether a flag of a query is set.
+fn is_set(flag: Option<&str>) -> bool {
+    flag.is_some_and(|flag| flag == "1" || flag == "true")
+}
+
+/// The URLs of this daemon; with a token and the code only for a client at the host.
 async fn info(
     State(auth): State<Arc<Auth>>,
     Query(input): Query<InfoInput>,
@@ -85,16 +91,22 @@ async fn info(
         "ws": urls.ws, "http": urls.http, "session": place.session, "repo": place.repo,
         "auth_required": place.require_auth,
     });
-    if input.include_token.is_some_and(|wanted| wanted == "1" || wanted == "true") {
-        if let Err(refusal) = local {
-            return Ok(refusal);
-        }
-        let offered = auth.devices.pairing_token(Scope::default()).await?;
-        let code = auth.devices.code(Scope::default()).await?;
+    if is_set(input.include_token.as_deref()) {
+        let scope = match local {
+            Ok(LocalProof(scope)) => scope,
+            Err(refusal) => return Ok(refusal),
+        };
+        let offered = auth.devices.pairing_token(scope).await?;
+        // A code that a terminal shows stays valid when somebody opens the page.
+        let code = match is_set(input.new_code.as_deref()) {
+            true => auth.devices.code(scope).await?,
+            false => auth.devices.current_code(scope).await?,
+        };
         info["token"] = json!(offered.token.reveal());
         info["token_expires_at"] = json!(offered.expires_at);
         info["code"] = json!(code.digits);
         info["code_expires_at"] = json!(code.expires_at);
+        info["code_scope"] = json!(code.scope);
     }
     Ok(Json(info).into_response())
 }
@@ -106,7 +118,7 @@ struct QrInput {
 
 /// A new pairing token as an image for a phone's camera.
 async fn qr_code(
-    _: LocalProof,
+    LocalProof(scope): LocalProof,
     State(auth): State<Arc<Auth>>,
     Query(input): Query<QrInput>,
     peer: Peer,
@@ -116,7 +128,7 @@ async fn qr_code(
         Err(_) => return Ok(refusal(StatusCode::BAD_REQUEST, "size is a number of pixels").into_response()),
     };
     let urls = auth.endpoint.urls(peer.host.as_deref()).ok_or(AuthError::NotServed)?;
-    let offered = auth.devices.pairing_token(Scope::default()).await?;
+    let offered = auth.devices.pairing_token(scope).await?;
     let mut link = json!({
         "ws": urls.ws, "http": urls.http, "session": auth.endpoint.session, "repo": auth.endpoint.repo,
         "token": offered.token.reveal(),
@@ -135,20 +147,21 @@ struct CodeInput {
 
 /// Exchanges a pairing code for a pairing token.
 async fn code(State(auth): State<Arc<Auth>>, peer: Peer, Body(input): Body<CodeInput>) -> Result<Response, AuthError> {
-    let digits = input.code.trim();
+    // Screens show it in two groups, so that is how people type it.
+    let digits: String = input.code.chars().filter(|digit| !digit.is_whitespace() && *digit != '-').collect();
     if digits.len() != 6 || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
         return Ok(refusal(StatusCode::BAD_REQUEST, "A pairing code is six digits").into_response());
     }
-    let offered = auth.devices.redeem_code(digits, peer.origin()).await?;
+    let offered = auth.devices.redeem_code(&digits, peer.origin()).await?;
     let (token, expires_at) = (offered.token.reveal(), offered.expires_at);
     let expires_in = auth.seconds_until(expires_at);
     Ok(Json(json!({ "pairing_token": token, "expires_at": expires_at, "expires_in": expires_in })).into_response())
 }
 
 /// Revokes everything and offers a new token.
-async fn start_over(_: LocalProof, State(auth): State<Arc<Auth>>) -> AuthResponse {
+async fn start_over(LocalProof(scope): LocalProof, State(auth): State<Arc<Auth>>) -> AuthResponse {
     let revoked = auth.devices.revoke_all().await?;
-    let offered = auth.devices.pairing_token(Scope::default()).await?;
+    let offered = auth.devices.pairing_token(scope).await?;
     let message = format!("{revoked} devices and all pairing tokens were revoked");
     Ok(Json(json!({ "token": offered.token.reveal(), "expires_at": offered.expires_at, "message": message })))
 }

@@ -2,10 +2,11 @@
 //!
 //! The kernel queues an event before the write that caused it returns, but the watcher reads the queue later. So to
 //! know whether something has changed until now, we write a marker file that the watchers see too. Events come in
-//! order: once a watcher has seen the mark, it has seen everything before it. The marks lie in a folder of their own,
-//! never in the workspace.
+//! order: once a watcher has seen the mark, it has seen everything before it. The marks lie in a folder of their own
+//! beside the index snapshot, never in the workspace.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -25,6 +26,9 @@ const STILL: Duration = Duration::from_millis(200);
 /// How long the watchers may take to see a mark; if they take longer, they are far behind.
 const PATIENCE: Duration = Duration::from_millis(250);
 
+/// How the names of folders of marks begin.
+const MARKS_PREFIX: &str = "marks-";
+
 /// What the two watchers of a workspace, of its files and of git's folders, have seen.
 #[derive(Debug, Default)]
 pub(crate) struct Barrier {
@@ -42,6 +46,8 @@ pub(crate) struct Barrier {
     pub(super) folders: WatchedFolders,
     /// Git's folders with their identities when the watch began: one that was replaced is not watched any more.
     watched_git: Mutex<Vec<FileIdentity>>,
+    /// The folder that folders of marks are made in; without one there are no marks.
+    marks_parent: Option<PathBuf>,
     marks: Mutex<Option<TempDir>>,
     next_mark: AtomicU64,
     files_saw: watch::Sender<u64>,
@@ -58,17 +64,41 @@ pub(crate) struct Moment {
 /// A path with the device and inode of what is there; `None` if nothing is.
 type FileIdentity = (PathBuf, Option<(u64, u64)>);
 
+/// A new folder of marks, which is removed with the barrier. Each barrier has its own, because two of one workspace may
+/// live for a while, and each counts its marks by itself.
+fn new_marks(parent: &Path) -> io::Result<TempDir> {
+    std::fs::create_dir_all(parent)?;
+    tempfile::Builder::new().prefix(MARKS_PREFIX).tempdir_in(parent)
+}
+
+/// Removes the folders of marks that an earlier process left in this folder, because it was killed or ended while a
+/// workspace was watched. Waits for the disk.
+pub fn remove_old_marks(parent: &Path) {
+    let Ok(entries) = parent.read_dir() else { return };
+    let is_marks = |name: &OsStr| name.as_encoded_bytes().starts_with(MARKS_PREFIX.as_bytes());
+    for entry in entries.flatten().filter(|entry| is_marks(&entry.file_name())) {
+        if let Err(error) = std::fs::remove_dir_all(entry.path()) {
+            tracing::debug!(folder = %entry.path().display(), %error, "Old marks cannot be removed.");
+        }
+    }
+}
+
 fn at(path: PathBuf) -> FileIdentity {
     let found = path.metadata().ok().map(|found| (found.dev(), found.ino()));
     (path, found)
 }
 
 impl Barrier {
+    /// A barrier whose marks lie in a new folder in this one.
+    pub(crate) fn new(marks_parent: Option<PathBuf>) -> Self {
+        Self { marks_parent, ..Self::default() }
+    }
+
     /// The folder of the marks, which both watchers watch; `None` if it would lie in the workspace. Waits for the disk.
     pub(super) fn marks(&self, root: &Path) -> Option<PathBuf> {
         let mut marks = lock(&self.marks);
         if marks.is_none() {
-            *marks = tempfile::Builder::new().prefix("roost-marks-").tempdir().ok();
+            *marks = self.marks_parent.as_deref().and_then(|parent| new_marks(parent).ok());
         }
         // What is told are paths without links.
         let folder =

@@ -19,6 +19,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::repository::Repository;
 use run::WatchTask;
 
+pub use barrier::remove_old_marks;
 pub(crate) use barrier::{Barrier, Moment};
 pub use burst::{Change, ChangeKind};
 

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use clap_complete::engine::ArgValueCandidates;
 use roost_model::mode::Mode;
-use roost_model::runtime::IsolationLevel;
+use roost_model::runtime::{IsolationLevel, RuntimeName};
 use roost_model::secret::Secret;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::complete;
 use crate::error::Error;
 use crate::keyboard::Keyboard;
 
@@ -22,23 +24,28 @@ Examples:
   roost run --json hello | jq .type        every event as one line of JSON
   roost run --approvals deny edit          ask nobody, deny what needs an approval
   git diff | roost run                     the prompt is what is piped in
+  roost run --quiet \"why?\" > answer.md    the answer alone; a pipe or a file always gets it as it was written
   roost run --image shot.png \"what is wrong here?\"
 
-Ctrl-C stops the task; a second one leaves at once.
+Without --runtime, the agent is default_runtime of roost.toml; without that, the first in the order of
+`roost runtimes` that is installed and logged in; without any, the demo agent, which only gives its tour.
+The first line on stderr says which agent, model and mode it is, in which session and folder.
+
+Ctrl-C stops the task; a second one leaves at once. In a conversation, /help shows the keys.
 Ends with 0 completed, 1 failed, 2 wrong usage, 130 stopped.";
 
 /// Give an agent a task and watch it work
-#[derive(clap::Args)]
+#[derive(Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The agent, as `roost runtimes` lists it [default: default_runtime in roost.toml, else the first that is logged in]
-    #[arg(long, value_name = "ID", conflicts_with_all = ["session", "continue"])]
+    /// The agent, as `roost runtimes` lists it; see below how the default is chosen
+    #[arg(long, value_name = "ID", conflicts_with_all = ["session", "continue"], add = ArgValueCandidates::new(complete::runtimes))]
     pub(super) runtime: Option<String>,
     /// Where it works [default: here]
     #[arg(long, value_name = "DIR", conflicts_with = "session")]
     pub(super) cwd: Option<PathBuf>,
-    /// Go on with this session, also one from a terminal: its id, the beginning of it, or the agent's own id
-    #[arg(long, visible_alias = "resume", value_name = "ID", group = "known")]
+    /// Go on with this session, also one from a terminal: its id, the beginning of it, the agent's own id, or latest
+    #[arg(long, visible_alias = "resume", value_name = "ID", group = "known", add = ArgValueCandidates::new(complete::sessions))]
     pub(super) session: Option<String>,
     /// Go on with the latest session of the directory
     #[arg(long, conflicts_with = "session", group = "known")]
@@ -47,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long, requires = "known")]
     pub(super) fork: bool,
     /// How much it may do unasked: plan, ask, accept-edits, auto or yolo [default: ask]
-    #[arg(long, value_name = "MODE")]
+    #[arg(long, value_name = "MODE", add = ArgValueCandidates::new(complete::modes))]
     pub(super) permission_mode: Option<Mode>,
     /// The model to use from now on, in the agent's own words
     #[arg(long)]
@@ -76,8 +83,18 @@ pub(crate) struct Args {
     /// Print every event as one line of JSON, and nothing else
     #[arg(long)]
     pub(super) json: bool,
+    /// Print only the answer, and why the task failed if it did
+    #[arg(short, long, conflicts_with = "json")]
+    pub(super) quiet: bool,
     /// What to do; without it what is piped in, and at a terminal a conversation
     pub(super) prompt: Vec<String>,
+}
+
+impl Args {
+    /// A new session of the demo agent in this folder, as `roost demo` begins it.
+    pub(crate) fn demo(cwd: PathBuf) -> Self {
+        Self { runtime: Some(RuntimeName::Demo.id().into()), cwd: Some(cwd), ..Self::default() }
+    }
 }
 
 /// Where answers to approvals and questions come from.
@@ -99,6 +116,13 @@ pub(super) struct Interaction {
     pub(super) is_terminal: bool,
 }
 
+impl Args {
+    /// A conversation with this session.
+    pub(crate) fn conversation(session: String) -> Self {
+        Self { session: Some(session), ..Self::default() }
+    }
+}
+
 impl Interaction {
     pub(super) fn from_args(args: &Args) -> Result<Self, Error> {
         let is_terminal = !args.json && Keyboard::is_there();
@@ -113,8 +137,8 @@ impl Interaction {
 }
 
 /// Parses a JSON object.
-fn object(text: &str) -> Result<Map<String, Value>, serde_json::Error> {
-    serde_json::from_str(text)
+fn object(text: &str) -> Result<Map<String, Value>, String> {
+    serde_json::from_str(text).map_err(|error| format!("not a JSON object such as '{{\"name\": \"value\"}}' ({error})"))
 }
 
 /// Parses `NAME=VALUE`, or `NAME`, whose value is then taken from the environment of this command.
@@ -129,6 +153,10 @@ fn variable(text: &str) -> Result<(String, Secret), String> {
 }
 
 /// Parses one of the words that a type accepts in JSON.
-fn word<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
-    serde_json::from_value(text.into())
+fn word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_value(text.into()).map_err(|error| {
+        // Serde words it "unknown variant `a`, expected `b` or `c`": what stands between backticks are the words.
+        let error = error.to_string();
+        format!("choose one of {}", error.split('`').skip(3).step_by(2).collect::<Vec<_>>().join(", "))
+    })
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use testkit::agents::Agent;
 
 use super::editor::Editor;
-use crate::kit::RoostInstance;
+use crate::kit::{RoostInstance, wait_for};
 use crate::real;
 
 #[test]
@@ -42,4 +42,39 @@ fn under_the_name_codex_cli_acp_sessions_run_on_codex() {
     let prompt = editor.prompt(id, "SCRIPT:text");
     assert_eq!(editor.reply(prompt)["result"]["stopReason"], "end_turn");
     assert!(!editor.answer().is_empty());
+}
+
+#[test]
+fn the_audit_file_has_a_line_for_what_the_editor_did() {
+    let instance = RoostInstance::new();
+    let file = instance.work().join("evidence.jsonl");
+    let mut command = instance.command(&["acp"]);
+    command.env("ACPLB_EVIDENCE_PATH", &file);
+    let mut editor = Editor::from_command(command);
+    editor.initialize();
+    let session = editor.new_session(&instance);
+    for prompt in ["hello", "fail"] {
+        let id = editor.prompt(&session, prompt);
+        editor.reply(id);
+    }
+    editor.result("session/set_mode", json!({ "sessionId": session, "modeId": "plan" }));
+    let lines: Vec<serde_json::Value> = wait_for("all lines", || {
+        let lines = std::fs::read_to_string(&file).unwrap();
+        let lines: Vec<_> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        (lines.len() == 7).then_some(lines)
+    });
+    let events: Vec<_> = lines.iter().map(|line| line["event"].as_str().unwrap()).collect();
+    assert_eq!(
+        events,
+        [
+            "initialize",
+            "session_created",
+            "prompt_started",
+            "prompt_completed",
+            "prompt_started",
+            "prompt_failed",
+            "session_mode_changed",
+        ]
+    );
+    assert_eq!((&lines[3]["details"]["stopReason"], &lines[3]["sessionId"]), (&json!("end_turn"), &json!(session)));
 }

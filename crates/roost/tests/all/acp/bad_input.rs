@@ -218,3 +218,15 @@ fn requests_that_came_with_the_end_of_the_input_are_answered() {
     assert_eq!(editor.reply(first)["result"]["protocolVersion"], 1);
     assert_eq!(code(&editor.reply(second)), -32601);
 }
+
+#[test]
+fn requests_right_behind_initialize_count_on_it() {
+    let instance = RoostInstance::new();
+    let mut editor = Editor::start(&instance, &[]);
+    editor.request("initialize", json!({ "protocolVersion": 1 }));
+    let prompt = json!([{ "type": "text", "text": "hi" }]);
+    let prompt = editor.request("session/prompt", json!({ "sessionId": "x", "prompt": prompt }));
+    let list = editor.request("session/list", json!({}));
+    assert_eq!(code(&editor.reply(prompt)), -32002);
+    assert_eq!(editor.reply(list)["result"]["sessions"], json!([]));
+}

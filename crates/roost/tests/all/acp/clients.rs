@@ -289,7 +289,7 @@ async fn a_session_of_acpx_is_watched_and_approved_over_a_websocket_and_goes_on_
     let mut acpx = setup.acpx(&["exec", DEMO.write]);
     // At a terminal it asks the user, who does not answer here.
     acpx.env("TERM", "dumb");
-    let mut acpx = Terminal::start(acpx);
+    let mut acpx = Terminal::open(80, acpx);
     acpx.shows("(y/N)");
 
     let mut phone = RemoteEditor::open(door, &token).await;

@@ -1,5 +1,8 @@
 //! One session, many doors: what an editor does is everybody's, and what others do is the editor's.
 
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use super::editor::Editor;
@@ -139,4 +142,46 @@ fn a_daemon_that_dies_fails_the_turn_and_the_next_prompt_starts_it_again() {
     assert_eq!(reply["error"]["code"], -32603, "{reply}");
     let prompt = editor.prompt(&session, "hello");
     assert_eq!(editor.reply(prompt)["result"]["stopReason"], "end_turn");
+}
+
+#[test]
+fn an_editor_that_does_not_read_holds_up_nobody_and_loses_nothing() {
+    const CHUNKS: usize = 50_000;
+    let instance = RoostInstance::new();
+    let mut reader = Editor::open(&instance, &[]);
+    let session = reader.new_session(&instance);
+    let mut deaf = instance.command(&["acp"]);
+    let mut deaf = deaf.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let prompt = json!([{ "type": "text", "text": format!("flood {CHUNKS} 40") }]);
+    let mut stdin = deaf.stdin.take().unwrap();
+    for (id, method, params) in [
+        (1, "initialize", json!({ "protocolVersion": 1 })),
+        (2, "session/prompt", json!({ "sessionId": session, "prompt": prompt })),
+    ] {
+        writeln!(stdin, "{}", json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).unwrap();
+    }
+    // The flood is over for the daemon although the editor that asked for it has not read a line.
+    reader.wait("the prompt", |message| message["params"]["update"]["sessionUpdate"] == "user_message_chunk");
+    let own = reader.new_session(&instance);
+    let prompt = reader.prompt(&own, "hello");
+    assert_eq!(reader.reply(prompt)["result"]["stopReason"], "end_turn");
+    wait_for("the end of the flood", || {
+        let listed = instance.run(&["sessions", "--json"]).ended(0).stdout;
+        let mut records = listed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let record = records.find(|record| record.to_string().contains(&session))?;
+        record.to_string().contains(r#""last_outcome":"completed""#).then_some(())
+    });
+    let lines = BufReader::new(deaf.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let (mut chunks, mut reply) = (0, None);
+    for line in lines {
+        chunks += usize::from(line.contains("agent_message_chunk"));
+        if line.contains("stopReason") {
+            reply = Some(line);
+            break;
+        }
+    }
+    assert!(reply.unwrap().contains("end_turn"));
+    assert_eq!(chunks, CHUNKS);
+    deaf.kill().unwrap();
+    deaf.wait().unwrap();
 }

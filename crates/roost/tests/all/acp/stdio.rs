@@ -314,3 +314,15 @@ fn a_question_is_a_form_of_the_editor_where_it_has_forms_and_a_text_where_not() 
     let log = instance.run(&["log", &session, "--json"]).ended(0).stdout;
     assert!(log.contains(r#""outcome":"answered""#), "{log}");
 }
+
+#[test]
+fn a_prompt_that_steers_is_queued_and_its_answer_comes_in_updates() {
+    let instance = RoostInstance::new();
+    let mut editor = Editor::open(&instance, &[]);
+    let session = editor.new_session(&instance);
+    let prompt = editor.prompt(&session, "slow 0.2");
+    let steer = json!({ "sessionId": session, "prompt": [{ "type": "text", "text": "hello" }] });
+    assert_eq!(editor.result("_session/steering", steer)["outcome"], "startedNewTurn");
+    assert_eq!(editor.reply(prompt)["result"]["stopReason"], "end_turn");
+    editor.chunk("demo agent");
+}

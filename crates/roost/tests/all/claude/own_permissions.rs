@@ -103,3 +103,27 @@ fn a_shell_command_in_a_slash_command_does_not_run_past_the_policy() {
     assert!(!look(&[]), "nobody was asked");
     assert!(look(&["--runtime-config", r#"{"disableSkillShellExecution":false}"#]), "the user may choose otherwise");
 }
+
+#[test]
+fn hooks_in_a_project_s_skills_run_only_where_the_folder_is_trusted() {
+    let instance = real::instance(Agent::Claude, "claude", &[]);
+    let hook = "hooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: touch hooked";
+    let skill = instance.work().join(".claude/skills/look/SKILL.md");
+    fs::create_dir_all(skill.parent().unwrap()).unwrap();
+    fs::write(skill, format!("---\nname: look\ndescription: looks\n{hook}\n---\nSCRIPT:text")).unwrap();
+    let look = |trusted: bool, user_settings: Value| {
+        let state =
+            json!({ "projects": { instance.work().display().to_string(): { "hasTrustDialogAccepted": trusted } } });
+        write(&instance.home().join(".claude.json"), &state);
+        write(&instance.home().join(".claude/settings.json"), &user_settings);
+        let run = instance.run(&["run", "--json", "--runtime", "claude", "/look"]);
+        let says_so = |event: &&Value| event["payload"]["message"].as_str().unwrap().contains("may name hooks");
+        let notices = of_type(&run.ended(0).events(1), "runtime.notice").into_iter().filter(says_so).count();
+        (instance.work().join("hooked").exists(), notices)
+    };
+    let own = json!({ "hooks": { "SessionStart": [{ "hooks": [{ "type": "command", "command": "touch own" }] }] } });
+    assert_eq!(look(false, json!({})), (false, 1), "nobody agreed to them");
+    assert_eq!(look(false, own), (false, 1), "nobody agreed to them, and the user has own ones");
+    assert!(instance.work().join("own").exists(), "the user's own hooks run");
+    assert_eq!(look(true, json!({})), (true, 0), "what the user trusts works as in the terminal");
+}

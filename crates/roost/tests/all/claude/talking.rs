@@ -29,6 +29,19 @@ async fn thinking_is_told_apart_from_the_answer() {
 }
 
 #[tokio::test]
+async fn a_slash_command_that_the_cli_refuses_is_answered_with_the_reason() {
+    let config = json!({ "disableSkillShellExecution": false });
+    let live = LiveClaude::configured(config.as_object().cloned().unwrap());
+    let command = live.work().join(".claude/commands/look.md");
+    std::fs::create_dir_all(command.parent().unwrap()).unwrap();
+    std::fs::write(command, "!`touch looked`\nSCRIPT:text").unwrap();
+    let mut session = live.session().await;
+    let done = run_allowing(&mut session, "/look").await;
+    assert!(done.text().contains("permission check failed"), "{:?}", done.facts);
+    session.close().await;
+}
+
+#[tokio::test]
 async fn every_turn_tells_what_it_used_and_cost_by_itself() {
     let live = LiveClaude::new();
     let mut session = live.session().await;

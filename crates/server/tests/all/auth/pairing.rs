@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use roost_log::{Health, Log, LogOptions, StreamId};
 use roost_model::event::{EventBody, NewEvent};
 use roost_model::scope::Scope;
-use roost_server::auth::{AuthError, DeviceFacts, PairingLocks, Settings, Token, TokenKind};
+use roost_server::auth::{AuthError, CodeEnd, DeviceFacts, PairingLocks, Settings, Token, TokenKind};
 use serde_json::json;
 
 use super::*;
@@ -116,6 +116,27 @@ async fn a_code_is_good_for_ten_minutes_and_until_the_next_one_is_made() {
     assert!(matches!(host.devices.redeem_code(&old.digits, address(9)).await, Err(AuthError::Code)));
     host.pass(10 * MINUTE);
     assert!(matches!(host.devices.redeem_code(&new.digits, address(9)).await, Err(AuthError::Code)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_shows_a_code_is_told_why_it_is_no_longer_valid() {
+    let host = Host::new().await;
+    let digits = || async { host.devices.code(Scope::Operate).await.unwrap().digits };
+    let used = digits().await;
+    host.devices.redeem_code(&used, address(9)).await.unwrap();
+    assert_eq!(host.devices.code_end(&used).await, CodeEnd::Used);
+    let withdrawn = digits().await;
+    let guesses = async {
+        for attempt in 0..50 {
+            assert!(host.devices.redeem_code(wrong(&withdrawn), address(attempt)).await.is_err());
+        }
+    };
+    let (end, ()) = tokio::join!(host.devices.code_end(&withdrawn), guesses);
+    assert_eq!(end, CodeEnd::Withdrawn);
+    let expired = digits().await;
+    host.pass(10 * MINUTE - SECOND);
+    let (end, ()) = tokio::join!(host.devices.code_end(&expired), async { host.pass(SECOND) });
+    assert_eq!(end, CodeEnd::Expired);
 }
 
 /// A code that is not this one.

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use http_body_util::BodyExt;
-use roost_server::auth::{Auth, Endpoint, LOCAL_HEADER, LocalSecret, routes};
+use roost_server::auth::{Auth, CodeEnd, Endpoint, LOCAL_HEADER, LocalSecret, routes};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -181,6 +181,42 @@ async fn a_code_becomes_a_pairing_token_and_that_a_pair() {
 }
 
 #[tokio::test]
+async fn a_code_can_be_typed_as_it_is_shown() {
+    let site = Site::new().await;
+    for (before, between) in [("", " "), ("", "-"), (" ", "")] {
+        let code = site.host.devices.code(Scope::Operate).await.unwrap().digits;
+        let typed = format!("{before}{}{between}{}", &code[..3], &code[3..]);
+        assert_eq!(site.post("/api/pair/code", json!({ "code": typed })).await.status, 200, "{typed:?}");
+    }
+}
+
+#[tokio::test]
+async fn opening_the_page_leaves_the_code_on_the_screen_valid_until_another_is_asked_for() {
+    let site = Site::new().await;
+    let shown = site.host.devices.code(Scope::Observe).await.unwrap();
+    let page = site.here("/api/pair/info?include_token=1", None).await.json();
+    assert_eq!((&page["code"], &page["code_scope"]), (&json!(shown.digits), &json!("observe")));
+    assert_eq!(page["code_expires_at"], json!(shown.expires_at));
+    site.here("/api/pair/info?include_token=1&new_code=1", None).await;
+    assert_eq!(site.host.devices.code_end(&shown.digits).await, CodeEnd::Replaced);
+}
+
+#[tokio::test]
+async fn a_page_pairs_devices_with_the_scope_that_its_link_was_made_for() {
+    let site = Site::new().await;
+    let offer = site.auth.offer(Scope::Observe, None).await.unwrap();
+    let (_, secret) = offer.page.split_once("/pair#").unwrap();
+    let opened = site.ask(HERE, &[], "/api/pair/open", Some(json!({ "secret": secret }))).await.json();
+    let own = [(LOCAL_HEADER, opened["local"].as_str().unwrap())];
+    let info = site.ask(HERE, &own, "/api/pair/info?include_token=1", None).await.json();
+    let image = site.ask(HERE, &own, "/api/pair/qr", None).await.body;
+    for token in [info["token"].clone(), scanned(&image)["token"].clone()] {
+        let pair = granted(site.host.devices.exchange(token.as_str().unwrap(), phone()).await.unwrap());
+        assert_eq!(pair.scope, Scope::Observe);
+    }
+}
+
+#[tokio::test]
 async fn anybody_learns_where_the_daemon_is_and_only_the_host_gets_a_token() {
     let site = Site::new().await;
     let info = site.ask(PHONE, &[], "/api/pair/info", None).await.json();
@@ -209,6 +245,7 @@ async fn what_shows_a_token_or_approves_needs_this_machine_and_its_secret_and_no
     ];
     let doors = [
         ("/api/pair/info?include_token=1", None),
+        ("/api/pair/info?include_token=1&new_code=1", None),
         ("/api/pair/qr", None),
         ("/api/pair/refresh", Some(json!({}))),
         ("/api/auth/pairing/pending", None),
@@ -238,14 +275,19 @@ async fn the_qr_code_holds_what_a_phone_needs_to_pair() {
     let site = Site::new().await;
     let answer = site.here("/api/pair/qr?size=300", None).await;
     assert_eq!(answer.headers[header::CONTENT_TYPE], "image/png");
-    let (side, pixels) = pixels(&answer.body);
-    assert_eq!(side, 300);
-    let mut image = rqrr::PreparedImage::prepare_from_greyscale(side, side, |x, y| pixels[y * side + x]);
-    let (_, text) = image.detect_grids()[0].decode().unwrap();
-    let link: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(pixels(&answer.body).0, 300);
+    let link = scanned(&answer.body);
     assert_eq!(keys(&link), ["ws", "http", "session", "repo", "token"]);
     assert_eq!((&link["ws"], &link["repo"]), (&json!("ws://192.168.1.5:8766/ws"), &json!("engine")));
     granted(site.host.devices.exchange(link["token"].as_str().unwrap(), phone()).await.unwrap());
+}
+
+/// The JSON that a phone reads from the image of a QR code.
+fn scanned(image: &[u8]) -> Value {
+    let (side, pixels) = pixels(image);
+    let mut image = rqrr::PreparedImage::prepare_from_greyscale(side, side, |x, y| pixels[y * side + x]);
+    let (_, text) = image.detect_grids()[0].decode().unwrap();
+    serde_json::from_str(&text).unwrap()
 }
 
 fn pixels(image: &[u8]) -> (usize, Vec<u8>) {
@@ -356,6 +398,7 @@ async fn an_offer_holds_what_a_terminal_shows() {
     assert_eq!((&*offer.ws, &*offer.http), ("ws://box.lan:8766/ws", "http://box.lan:8766"));
     let pair = granted(site.host.devices.exchange(&offer.token, phone()).await.unwrap());
     assert_eq!(pair.scope, Scope::Admin);
+    assert_eq!(offer.link, Some(format!("http://box.lan:8766/pair#{}", offer.code)));
     assert_eq!(site.post("/api/pair/code", json!({ "code": offer.code })).await.status, 200);
 }
 

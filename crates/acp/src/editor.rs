@@ -13,11 +13,11 @@ use tokio::sync::{mpsc, oneshot};
 use crate::error;
 
 /// An editor's answer to a request.
-pub(crate) type PeerAnswer = Result<Value, acp::Error>;
+pub(crate) type EditorAnswer = Result<Value, acp::Error>;
 
 /// The way to the editor; clones share it. Sending waits while the editor does not read.
 #[derive(Clone)]
-pub(crate) struct Peer {
+pub(crate) struct EditorConnection {
     outgoing: mpsc::Sender<String>,
     requests: Arc<OpenRequests>,
 }
@@ -25,17 +25,17 @@ pub(crate) struct Peer {
 #[derive(Default)]
 struct OpenRequests {
     last_id: AtomicI64,
-    waiting: Mutex<HashMap<i64, oneshot::Sender<PeerAnswer>>>,
+    waiting: Mutex<HashMap<i64, oneshot::Sender<EditorAnswer>>>,
 }
 
 /// A request that the editor has not answered yet. Dropping it makes a later answer be ignored.
-pub(crate) struct PeerRequest {
+pub(crate) struct EditorRequest {
     id: i64,
-    answer: oneshot::Receiver<PeerAnswer>,
+    answer: oneshot::Receiver<EditorAnswer>,
     requests: Arc<OpenRequests>,
 }
 
-impl Peer {
+impl EditorConnection {
     pub(crate) fn new(outgoing: mpsc::Sender<String>) -> Self {
         Self { outgoing, requests: Arc::default() }
     }
@@ -72,7 +72,7 @@ impl Peer {
         self.send(&Notification { jsonrpc: "2.0", method, params }).await;
     }
 
-    pub(crate) async fn request(&self, method: &str, params: impl Serialize) -> PeerRequest {
+    pub(crate) async fn request(&self, method: &str, params: impl Serialize) -> EditorRequest {
         #[derive(Serialize)]
         struct Request<'a, P> {
             jsonrpc: &'static str,
@@ -83,7 +83,7 @@ impl Peer {
         let id = self.requests.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let (answered, answer) = oneshot::channel();
         self.requests.waiting.lock().insert(id, answered);
-        let request = PeerRequest { id, answer, requests: self.requests.clone() };
+        let request = EditorRequest { id, answer, requests: self.requests.clone() };
         self.send(&Request { jsonrpc: "2.0", id, method, params }).await;
         request
     }
@@ -94,7 +94,7 @@ impl Peer {
     }
 
     /// Passes an answer of the editor to whoever waits for it; a second or unknown one is ignored.
-    pub(crate) fn on_response(&self, id: &RequestId, answer: PeerAnswer) {
+    pub(crate) fn on_response(&self, id: &RequestId, answer: EditorAnswer) {
         let waiting = match id {
             RequestId::Number(id) => self.requests.waiting.lock().remove(id),
             _ => None,
@@ -115,19 +115,19 @@ impl Peer {
     }
 }
 
-impl PeerRequest {
+impl EditorRequest {
     /// The id under which the editor knows the request.
     pub(crate) fn id(&self) -> i64 {
         self.id
     }
 
     /// Waits for the answer.
-    pub(crate) async fn answer(mut self) -> PeerAnswer {
+    pub(crate) async fn answer(mut self) -> EditorAnswer {
         (&mut self.answer).await.unwrap_or_else(|_| Err(error::cancelled()))
     }
 }
 
-impl Drop for PeerRequest {
+impl Drop for EditorRequest {
     fn drop(&mut self) {
         self.requests.waiting.lock().remove(&self.id);
     }
