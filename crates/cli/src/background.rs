@@ -72,6 +72,8 @@ pub(crate) async fn start(context: &Context, args: Vec<OsString>) -> Result<Star
     command.arg("serve").args(args);
     // Whoever is in the background keeps no folder from being removed.
     command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+    // Whoever waits for the end of a pipe that this command was given must not wait for the daemon.
+    roost_process::pass_on_no_descriptors();
     let mut child = command.spawn().map_err(Error::Start)?;
     let mut report = String::new();
     if let Some(mut stdout) = child.stdout.take() {

@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 mod command_line;
-mod descriptors;
+pub(crate) mod descriptors;
 mod image;
 mod link;
 mod signals;

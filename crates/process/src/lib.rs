@@ -36,6 +36,7 @@ pub use cgroup::cgroup_available;
 pub use control::Exit;
 pub use env::{Environment, check_variable};
 pub use error::Error;
+pub use hold::descriptors::pass_on_no_descriptors;
 pub use holder::{Holder, Launch};
 pub use isolation::{EphemeralDir, Isolation, Namespace, isolate, remove_ephemeral_leftovers};
 pub use ladder::Ladder;

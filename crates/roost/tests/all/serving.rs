@@ -4,12 +4,13 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::process::Command;
 use std::time::Instant;
 
 use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::kit::{PATIENCE, RoostInstance, of_type, wait_for};
+use crate::kit::{PATIENCE, RoostInstance, RunningCommand, of_type, wait_for};
 
 /// What the daemon says of itself on disk.
 fn daemon_file(instance: &RoostInstance) -> Value {
@@ -435,4 +436,16 @@ fn what_a_killed_daemon_left_is_not_taken_for_one() {
     assert!(instance.run(&["run", "hello"]).ended(0).started);
     kill_process(instance.daemon(), Signal::TERM).unwrap();
     wait_for("the daemon to end", || instance.processes().is_empty().then_some(()));
+}
+
+#[test]
+fn a_daemon_in_the_background_keeps_nothing_open_that_its_starter_was_given() {
+    let instance = RoostInstance::new();
+    let given = instance.work().join("given");
+    let mut starter = Command::new("sh");
+    instance.clear(&mut starter).args(["-c", "exec 7> given; exec \"$0\" up", env!("CARGO_BIN_EXE_roost")]);
+    RunningCommand::new(&mut starter).finish().ended(0);
+    let open = fs::read_dir(format!("/proc/{}/fd", instance.daemon().as_raw_nonzero())).unwrap();
+    let files: Vec<_> = open.filter_map(|entry| fs::read_link(entry.unwrap().path()).ok()).collect();
+    assert!(files.len() > 3 && !files.contains(&given.canonicalize().unwrap()), "{files:?}");
 }
