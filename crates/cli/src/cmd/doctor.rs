@@ -255,7 +255,10 @@ async fn agents(context: &Context) -> Result<Vec<Finding>, Error> {
         let version = match (status, version) {
             (RuntimeStatus::Disabled, _) => return Finding::ok(&what, "disabled in roost.toml"),
             (_, Err(reason)) => {
-                return Finding::warn(&what, reason, "install it, or correct its command in roost.toml");
+                // The adapter's reason ends with what to do about it.
+                let otherwise = "install it, or correct its command in roost.toml";
+                let (found, advice) = reason.split_once("; ").unwrap_or((&reason, otherwise));
+                return Finding::warn(&what, found, advice);
             }
             (_, Ok(version)) => version.map(|version| format!(", version {version}")),
         };
