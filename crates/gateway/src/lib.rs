@@ -7,7 +7,10 @@
 //! * Tools are named `<namespace>__<tool>` ([`namespace`]); a name that is too long for clients ends in a hash of itself,
 //!   so it is the same every time.
 
+pub mod auth_ref;
 pub mod breaker;
 pub mod lifecycle;
 pub mod manifest;
 pub mod namespace;
+pub mod resource_uri;
+pub mod tool_pins;
