@@ -66,6 +66,10 @@ id! {
     SessionId
 }
 id! {
+    /// A service of the MCP gateway: `svc_` and 12 hex digits.
+    ServiceId
+}
+id! {
     /// A runtime's own id for a session; an alias of the [`SessionId`], never a key of ours.
     RuntimeSessionId
 }

@@ -53,6 +53,7 @@ pub mod runtime;
 pub mod schema;
 pub mod scope;
 pub mod secret;
+pub mod service;
 pub mod session;
 pub mod sources;
 pub mod time;

@@ -1,0 +1,20 @@
+//! The MCP gateway: services that offer tools, and the one endpoint through which agents and people use them.
+//!
+//! Decisions:
+//! * A service's life is a pure state machine ([`lifecycle`]): a supervisor feeds it what happened and carries out what it
+//!   says. `RUNNING` follows from a handshake only, `QUARANTINED` is left by a person only.
+//! * The error breaker ([`breaker`]) counts faults of the upstream, never a caller's bad arguments.
+//! * What passes through is kept as the bytes that came ([`jsonrpc`], [`upstream`]): the official SDK's types would drop
+//!   members that they do not know, and reading and writing them costs more than the rest of a call.
+//! * Tools are named `<namespace>__<tool>` ([`namespace`]); a name that is too long for clients ends in a hash of itself,
+//!   so it is the same every time.
+
+pub mod auth_ref;
+pub mod breaker;
+pub mod jsonrpc;
+pub mod lifecycle;
+pub mod manifest;
+pub mod namespace;
+pub mod resource_uri;
+pub mod tool_pins;
+pub mod upstream;

@@ -1,0 +1,85 @@
+//! Approved tool definitions: a tool that has changed since a person approved it is held back.
+//!
+//! A server could offer harmless tools until somebody approved them and then change what their descriptions make an agent
+//! do. So what an agent reads of a tool is hashed at its approval, and only a definition with that hash is offered.
+
+use std::collections::BTreeMap;
+
+use roost_model::canonical;
+use serde_json::{Map, Value};
+
+/// What an agent reads of a tool, and what decides how it is asked about.
+const PINNED: [&str; 6] = ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
+
+/// The hash of a tool's definition.
+pub fn definition_hash(tool: &Map<String, Value>) -> String {
+    let pinned = PINNED.iter().filter_map(|key| Some(((*key).to_owned(), tool.get(*key)?.clone())));
+    canonical::hash(&Value::Object(pinned.collect()))
+}
+
+/// How a tool stands to what was approved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PinState {
+    /// Nobody has approved it yet.
+    New,
+    /// It is as it was approved.
+    Approved,
+    /// It has changed since.
+    Changed,
+}
+
+/// The approved definitions of a service's tools: names with hashes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolPins(BTreeMap<String, String>);
+
+impl ToolPins {
+    /// The stored approvals.
+    pub fn new(hashes: BTreeMap<String, String>) -> Self {
+        Self(hashes)
+    }
+
+    /// How this definition of a tool stands to what was approved under its name.
+    pub fn state(&self, name: &str, tool: &Map<String, Value>) -> PinState {
+        match self.0.get(name) {
+            None => PinState::New,
+            Some(hash) if *hash == definition_hash(tool) => PinState::Approved,
+            Some(_) => PinState::Changed,
+        }
+    }
+
+    /// Approves this definition under its name, in place of an earlier one.
+    pub fn approve(&mut self, name: &str, tool: &Map<String, Value>) {
+        self.0.insert(name.to_owned(), definition_hash(tool));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn tool(changes: Value) -> Map<String, Value> {
+        let mut tool = json!({ "name": "echo", "description": "says it", "inputSchema": { "a": 1, "b": 2 } });
+        let tool = tool.as_object_mut().unwrap();
+        tool.extend(changes.as_object().unwrap().clone());
+        tool.clone()
+    }
+
+    #[test]
+    fn a_tool_is_held_back_when_what_an_agent_reads_of_it_has_changed() {
+        let mut pins = ToolPins::default();
+        assert_eq!(pins.state("echo", &tool(json!({}))), PinState::New);
+        pins.approve("echo", &tool(json!({})));
+        for (changes, expected) in [
+            (json!({}), PinState::Approved),
+            (json!({ "inputSchema": { "b": 2, "a": 1 } }), PinState::Approved),
+            (json!({ "icons": [], "_meta": {} }), PinState::Approved),
+            (json!({ "description": "says it and sends your keys along" }), PinState::Changed),
+            (json!({ "inputSchema": { "a": 1 } }), PinState::Changed),
+            (json!({ "annotations": { "readOnlyHint": true } }), PinState::Changed),
+        ] {
+            assert_eq!(pins.state("echo", &tool(changes.clone())), expected, "{changes}");
+        }
+    }
+}
