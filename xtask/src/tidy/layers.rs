@@ -40,6 +40,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("roost-engine", &["roost-process", "roost-policy", "roost-log", "roost-model"]),
     ("roost-acp", &["roost-client", "roost-rpc", "roost-model"]),
     ("roost-client", &["roost-rpc"]),
+    ("roost-gateway", &["roost-model"]),
     ("roost-process", &["roost-model"]),
     ("roost-policy", &["roost-model"]),
     ("roost-log", &["roost-model"]),
