@@ -32,7 +32,7 @@ pub enum Lifecycle {
 pub enum Health {
     /// Nobody has looked yet, or it does not run.
     Unknown,
-    /// It answers.
+    /// It answered the last probe, and in time.
     Healthy,
     /// It answers some requests and fails others.
     Degraded,

@@ -13,9 +13,9 @@ use crate::ids::ServiceId;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Manifest {
-    /// Always `clarity.runtime/v1`.
+    /// The version of this format: always `clarity.runtime/v1`.
     pub api_version: String,
-    /// Always `MCPService`.
+    /// What the document declares: always `MCPService`.
     pub kind: String,
     /// What identifies and describes it.
     pub metadata: ServiceMetadata,
@@ -128,7 +128,7 @@ pub enum ServiceOrigin {
     /// A server elsewhere.
     #[serde(rename_all = "camelCase")]
     RemoteMcp {
-        /// Its address.
+        /// The address at which it speaks MCP, with `http` or `https`.
         endpoint: String,
         /// How it speaks HTTP.
         transport: RemoteTransport,
@@ -142,9 +142,9 @@ pub enum ServiceOrigin {
     /// A program that speaks MCP on its standard input and output.
     #[serde(rename_all = "camelCase")]
     StdioMcp {
-        /// The program.
+        /// The program, as a path or as a name in `PATH`.
         command: String,
-        /// Its arguments.
+        /// The arguments of the program, none of them read by a shell.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         args: Vec<String>,
         /// Its working directory; the daemon's state directory unless given.
