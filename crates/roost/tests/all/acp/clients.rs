@@ -266,11 +266,21 @@ fn acpx_changes_the_mode_of_its_session() {
 
 #[tokio::test]
 async fn the_typescript_sdk_prompts_and_answers_over_a_websocket() {
+    prompt_and_answer_over("ws").await;
+}
+
+#[tokio::test]
+async fn the_typescript_sdk_prompts_and_answers_over_http() {
+    prompt_and_answer_over("http").await;
+}
+
+/// The name of the transport is also the scheme of its address.
+async fn prompt_and_answer_over(transport: &str) {
     let instance = RoostInstance::new();
     let door = remote::up(&instance);
     let authorization = format!("Bearer {}", remote::paired(&instance, door).await);
     let plan = json!({
-        "transport": "ws", "url": format!("ws://{door}/acp"), "headers": { "Authorization": authorization },
+        "transport": transport, "url": format!("{transport}://{door}/acp"), "headers": { "Authorization": authorization },
         "cwd": instance.work(), "prompts": [DEMO.write, DEMO.short],
     });
     let mut command = Sdk::TypeScript.command();
