@@ -22,7 +22,7 @@ use serde::de::IgnoredAny;
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 
-use super::http_connection::{HttpConnection, MessageHead, QUEUE, StreamRefusal};
+use super::http_connection::{AnswerStream, HttpConnection, MessageHead, QUEUE, StreamRefusal};
 use super::serve_door;
 use crate::guard::AdmittedRequest;
 use crate::host::Host;
@@ -116,14 +116,18 @@ async fn forward(
     if method == Some("initialize") {
         return bad("this connection is initialized; POST without Acp-Connection-Id for another one");
     }
-    // The answer to `session/load` comes on the stream of the connection, as the draft has it; and so does the error
-    // about a session that does not exist, because it has no stream.
-    let is_scoped = method.is_some_and(|method| method != "session/load");
-    if let (true, Some(request), Some(session)) = (is_scoped, &head.id, session)
+    // A session that does not exist has no stream, so the error about it comes on that of the connection.
+    if let (Some(method), Some(request), Some(session)) = (method, &head.id, session)
         && host.sessions.get(&session).await.is_ok()
-        && !connection.expect_answer(request, session)
     {
-        return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too many requests wait for their answers"));
+        let stream = match method {
+            // As the draft has it: an editor may open the stream of a session when it is loaded.
+            "session/load" => AnswerStream::ConnectionAfter(session),
+            _ => AnswerStream::Session(session),
+        };
+        if !connection.expect_answer(request, stream) {
+            return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too many requests wait for their answers"));
+        }
     }
     if connection.deliver(body.to_vec()).await { Ok(()) } else { Err(unknown_connection()) }
 }

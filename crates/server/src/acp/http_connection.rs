@@ -71,11 +71,19 @@ pub(crate) struct HttpConnection {
     received: mpsc::Sender<ReceivedMessage>,
     bodies: Semaphore,
     streams: Mutex<HashMap<StreamName, MessageQueue>>,
-    /// The sessions on whose streams requests are answered, by the ids of the requests.
-    unanswered: Mutex<HashMap<String, String>>,
+    /// Where requests about a session are answered, by the ids of the requests.
+    unanswered: Mutex<HashMap<String, AnswerStream>>,
     /// The number of open streams and of requests that are being read.
     users: watch::Sender<usize>,
     ended: CancellationToken,
+}
+
+/// The stream on which a request about a session is answered.
+pub(super) enum AnswerStream {
+    /// That of the session.
+    Session(String),
+    /// That of the connection, after the editor has read what waits on the session's stream if that is open.
+    ConnectionAfter(String),
 }
 
 /// Messages for one stream, whether it is open or not. Whoever has locked the receiver is the stream.
@@ -148,12 +156,12 @@ impl HttpConnection {
         }
     }
 
-    /// Notes that this request is answered on the stream of a session; `false` if too many wait for their answers.
-    pub(super) fn expect_answer(&self, request: &Value, session: String) -> bool {
+    /// Notes where this request is answered; `false` if too many wait for their answers.
+    pub(super) fn expect_answer(&self, request: &Value, stream: AnswerStream) -> bool {
         let mut unanswered = self.unanswered.lock();
         let has_room = unanswered.len() < MAX_UNANSWERED;
         if has_room {
-            unanswered.insert(request.to_string(), session);
+            unanswered.insert(request.to_string(), stream);
         }
         has_room
     }
@@ -174,7 +182,7 @@ impl HttpConnection {
     /// Passes the door's messages to their streams until there are no more, or the editor reads a stream no longer.
     pub(super) async fn route(&self, mut messages: mpsc::Receiver<String>) {
         while let Some(message) = messages.recv().await {
-            let Some(queue) = self.queue(&self.stream_of(&message)) else {
+            let Some(queue) = self.queue(&self.stream_of(&message).await) else {
                 tracing::warn!(streams = MAX_STREAMS, "An editor reads too few of its streams; its connection ends.");
                 return;
             };
@@ -199,11 +207,27 @@ impl HttpConnection {
         }
     }
 
-    fn stream_of(&self, message: &str) -> StreamName {
+    async fn stream_of(&self, message: &str) -> StreamName {
         let head = MessageHead::parse(message.as_bytes()).unwrap_or_default();
-        match (&head.method, &head.id) {
-            (None, Some(id)) => self.unanswered.lock().remove(&id.to_string()),
-            _ => head.session(),
+        let (None, Some(id)) = (&head.method, &head.id) else { return head.session() };
+        let answered = self.unanswered.lock().remove(&id.to_string());
+        match answered? {
+            AnswerStream::Session(session) => Some(session),
+            AnswerStream::ConnectionAfter(session) => {
+                self.drained(&Some(session)).await;
+                None
+            }
+        }
+    }
+
+    /// Returns when nothing waits on this stream, when it is not open, or after [`STALL`].
+    async fn drained(&self, name: &StreamName) {
+        let queue = self.streams.lock().get(name).cloned();
+        if let Some(queue) = queue
+            && queue.receiver.try_lock().is_err()
+        {
+            // All places can be reserved at once only while they are all free.
+            let _ = timeout(STALL, queue.sender.reserve_many(QUEUE)).await;
         }
     }
 
@@ -280,7 +304,7 @@ mod tests {
     #[tokio::test]
     async fn each_message_goes_to_the_stream_that_it_belongs_to() {
         let (connection, _incoming) = connection();
-        assert!(connection.expect_answer(&Value::from(7), "a".into()));
+        assert!(connection.expect_answer(&Value::from(7), AnswerStream::Session("a".into())));
         let update = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"a","update":{}}}"#;
         let question = r#"{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"b"}}"#;
         let (answer, other) = (r#"{"jsonrpc":"2.0","id":7,"result":{}}"#, r#"{"jsonrpc":"2.0","id":8,"result":{}}"#);
@@ -292,6 +316,23 @@ mod tests {
             let read: Vec<_> = stream.take(expected.len()).collect().await;
             assert_eq!(read, expected, "{name:?}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_session_is_loaded_when_its_replay_has_been_read() {
+        let (connection, _incoming) = connection();
+        assert!(connection.expect_answer(&Value::from(7), AnswerStream::ConnectionAfter("a".into())));
+        let replayed = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"a","update":{}}}"#;
+        let loaded = r#"{"jsonrpc":"2.0","id":7,"result":{}}"#;
+        let mut session = Box::pin(connection.open_stream(&Some("a".into())).ok().unwrap());
+        let mut own = Box::pin(connection.open_stream(&None).ok().unwrap());
+        let messages = [replayed, loaded];
+        let mut routing = Box::pin(route(&connection, &messages));
+        assert!(routing.as_mut().now_or_never().is_none());
+        assert!(own.next().now_or_never().is_none());
+        assert_eq!(session.next().await.as_deref(), Some(replayed));
+        routing.await;
+        assert_eq!(own.next().await.as_deref(), Some(loaded));
     }
 
     #[tokio::test]

@@ -288,3 +288,25 @@ async fn a_device_that_is_revoked_loses_its_streams_and_its_connection() {
     assert_eq!(timeout(Duration::from_secs(60), stream.next()).await.unwrap(), None);
     assert_eq!(editor.get(None).await.err(), Some(401));
 }
+
+#[tokio::test]
+async fn a_daemon_that_stops_ends_the_streams() {
+    let instance = RoostInstance::new();
+    let door = up(&instance);
+    let editor = HttpEditor::open(door, &paired(&instance, door).await).await;
+    let mut stream = editor.get(None).await.unwrap_or_else(|status| panic!("{status}"));
+    instance.run(&["down"]).ended(0);
+    assert_eq!(stream.next().await, None);
+}
+
+#[tokio::test]
+async fn a_connection_counts_as_one_of_the_sockets_of_its_device() {
+    let instance = RoostInstance::new();
+    instance.configure("[limits]\nsockets_per_token = 1\n");
+    let door = up(&instance);
+    let (token, other) = (paired(&instance, door).await, paired(&instance, door).await);
+    let editor = HttpEditor::open(door, &token).await;
+    let second = request(door, "POST", &[("Authorization", &editor.authorization), JSON], INITIALIZE).await;
+    assert_eq!(second.status, 429, "{}", second.body);
+    HttpEditor::open(door, &other).await;
+}
