@@ -42,6 +42,8 @@ pub enum Unless {
     BelowSession,
     /// A folder in a workspace.
     InWorkspace,
+    /// A folder in a workspace, or one in which the device could add a workspace.
+    InWorkspaceOrRoots,
     /// A folder beneath `workspaces.roots`, with no hidden folder between.
     BeneathRoots,
     /// An address on another machine: https, ssh or git.
@@ -60,6 +62,9 @@ impl Unless {
             Self::SentAsData => "images that are sent as data",
             Self::BelowSession => "paths below the session's folder",
             Self::InWorkspace => "a folder in a workspace",
+            Self::InWorkspaceOrRoots => {
+                "a folder in a workspace, or one beneath `workspaces.roots`, no hidden folder between"
+            }
             Self::BeneathRoots => "a folder beneath `workspaces.roots`, no hidden folder between",
             Self::OnAnotherMachine => "an address on another machine (https, ssh, git)",
         }
@@ -109,8 +114,8 @@ parameter_table! {
         Local unless NotYolo: SessionStart.permission_mode, SessionStart.yolo_mode, SessionFork.permission_mode,
         SessionFork.yolo_mode, SessionSend.permission_mode, SessionSend.yolo_mode, AgentRun.permission_mode,
         AgentRun.yolo_mode;
-    "An agent works in the folder, and what past sessions said there is read." =>
-        Admin unless InWorkspace: SessionStart.cwd, SessionFork.cwd, SessionList.cwd;
+    "An agent works in the folder." => Admin unless InWorkspaceOrRoots: SessionStart.cwd;
+    "What past sessions said in the folder is read." => Admin unless InWorkspace: SessionFork.cwd, SessionList.cwd;
     "The host reads the file." => Local unless SentAsData: SessionSend.images, AgentRun.images;
     "The agent is told to read the file." => Local unless BelowSession: SessionSend.files, AgentRun.files;
     "Agents work in the folder, its files are shown, and git runs what its repository names." =>

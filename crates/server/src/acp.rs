@@ -1,7 +1,10 @@
-//! `/acp`: an editor on another machine uses Roost as its agent, over a WebSocket.
+//! `/acp`: an editor on another machine uses Roost as its agent, over a WebSocket or over HTTP ([`http`]).
 //!
 //! The door is `roost-acp`'s. It reaches the daemon over connections inside this process, which are served for the
 //! editor's own device: its scope, the table of parameters and the rate limits hold as for every other client.
+
+pub(crate) mod http;
+mod http_connection;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +17,7 @@ use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
+pub(crate) use self::http_connection::HttpConnections;
 use crate::auth::Client;
 use crate::caller::Caller;
 use crate::host::Host;
@@ -34,18 +38,7 @@ pub(crate) async fn serve(socket: WebSocket, host: Arc<Host>, caller: Caller, cl
     let (sink, stream) = socket.split();
     let (received, incoming) = mpsc::channel(QUEUE);
     let (outgoing, messages) = mpsc::channel(QUEUE);
-    let connect = || {
-        let (host, caller) = (host.clone(), caller.clone());
-        let open = move || {
-            let (ours, theirs) = UnixStream::pair()?;
-            // A connection of its own in the lists of clients, with the rights of the device.
-            let caller = Caller::new(caller.door, caller.scope, caller.device.clone());
-            host.daemon.spawn(local::serve_as(theirs, host.clone(), caller));
-            Ok(ours)
-        };
-        async { roost_client::Client::in_process(open).await.map_err(|error| error.to_string()) }
-    };
-    let door = roost_acp::serve(Settings::default(), Transport { incoming, outgoing }, connect);
+    let door = serve_door(&host, &caller, Transport { incoming, outgoing });
     let (dismiss, dismissed) = oneshot::channel();
     let serving = async {
         tokio::select! {
@@ -58,6 +51,22 @@ pub(crate) async fn serve(socket: WebSocket, host: Arc<Host>, caller: Caller, cl
         }
     };
     tokio::join!(serving, write(sink, messages, dismissed));
+}
+
+/// Serves an editor until it leaves, whatever the transport.
+async fn serve_door(host: &Arc<Host>, caller: &Caller, transport: Transport) {
+    let connect = || {
+        let (host, caller) = (host.clone(), caller.clone());
+        let open = move || {
+            let (ours, theirs) = UnixStream::pair()?;
+            // A connection of its own in the lists of clients, with the rights of the device.
+            let caller = Caller::new(caller.door, caller.scope, caller.device.clone());
+            host.daemon.spawn(local::serve_as(theirs, host.clone(), caller));
+            Ok(ours)
+        };
+        async { roost_client::Client::in_process(open).await.map_err(|error| error.to_string()) }
+    };
+    roost_acp::serve(Settings::default(), transport, connect).await;
 }
 
 /// Reads until the editor is gone or breaks the protocol.

@@ -14,6 +14,7 @@ use roost_rpc::Fault;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::acp::HttpConnections;
 use crate::agents::RefusalThrottle;
 use crate::approval_panels::ApprovalPanels;
 use crate::auth::Auth;
@@ -52,6 +53,8 @@ pub(crate) struct Host {
     pub(crate) workspaces: Workspaces,
     pub(crate) repositories: Repositories,
     pub(crate) presence: Presence,
+    /// Editors that are connected over HTTP.
+    pub(crate) http_editors: HttpConnections,
     pub(crate) upload_parts: UploadParts,
     pub(crate) delivery: Delivery,
     pub(crate) auth: Arc<Auth>,
@@ -153,6 +156,7 @@ impl Host {
                 discoveries: Arc::default(),
             },
             presence: Presence::default(),
+            http_editors: HttpConnections::default(),
             upload_parts: UploadParts::default(),
             delivery: Delivery {
                 notifications: NotificationCache::default(),

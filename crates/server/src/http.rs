@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -12,8 +13,9 @@ use bytes::Bytes;
 use roost_model::time::Timestamp;
 use roost_rpc::{self, Cost, Fault, FaultCode, Outcome, RpcFrame};
 use serde_json::json;
+use tokio::sync::OwnedSemaphorePermit;
 use tower_http::compression::CompressionLayer;
-use tower_http::compression::predicate::SizeAbove;
+use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use uuid::Uuid;
 
 use crate::caller::{Caller, Door};
@@ -27,8 +29,6 @@ use crate::{acp, metrics, raw, rest, uploads, ws};
 
 /// Bytes of a socket's buffers; a thousand watchers must be cheap.
 const BUFFER: usize = 8 << 10;
-/// The header with which an editor's connection is answered, as the draft of ACP over HTTP wants it.
-const ACP_CONNECTION: &str = "acp-connection-id";
 /// Responses smaller than this, in bytes, are not compressed.
 const COMPRESSED: u64 = 1 << 10;
 
@@ -39,7 +39,7 @@ pub(crate) fn router(host: Arc<Host>) -> Router {
         .route("/health", get(health))
         .route("/metrics", get(scrape))
         .route("/ws", get(upgrade))
-        .route("/acp", get(upgrade_acp))
+        .route("/acp", get(open_acp).post(acp::http::post).delete(acp::http::close))
         .route("/api/rpc", post(call))
         .route("/api/rpc/discover", get(discover))
         .merge(rest::routes())
@@ -50,7 +50,7 @@ pub(crate) fn router(host: Arc<Host>) -> Router {
         .merge(crate::auth::routes(host.auth.clone()))
         .layer(DefaultBodyLimit::max(host.settings.limits.max_body_bytes))
         .layer(middleware::from_fn_with_state(host, guard))
-        .layer(CompressionLayer::new().compress_when(SizeAbove::new(COMPRESSED)))
+        .layer(CompressionLayer::new().compress_when(SizeAbove::new(COMPRESSED).and(NotForContentType::SSE)))
 }
 
 async fn health() -> Response {
@@ -76,17 +76,23 @@ async fn upgrade(
     open_socket(host, admitted, slot, meter, socket, SocketUse::Methods)
 }
 
-/// An editor, which speaks the Agent Client Protocol.
-async fn upgrade_acp(
+/// An editor, which speaks the Agent Client Protocol: over a WebSocket, or it opens a stream of its HTTP connection.
+async fn open_acp(
     host: State<Arc<Host>>,
     admitted: Extension<AdmittedRequest>,
     slot: Extension<Arc<ConnectionSlot>>,
     meter: Extension<Arc<Meter>>,
-    socket: WebSocketUpgrade,
+    headers: HeaderMap,
+    socket: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
+    let socket = match socket {
+        Ok(socket) => socket,
+        Err(refused) if headers.contains_key(header::UPGRADE) => return refused.into_response(),
+        Err(_) => return acp::http::stream(&host, &admitted, &headers).await.into_response(),
+    };
     let mut response = open_socket(host, admitted, slot, meter, socket, SocketUse::Acp);
     if let Ok(id) = HeaderValue::try_from(Uuid::new_v4().to_string()) {
-        response.headers_mut().insert(ACP_CONNECTION, id);
+        response.headers_mut().insert(acp::http::CONNECTION, id);
     }
     response
 }
@@ -108,16 +114,9 @@ fn open_socket(
     what: SocketUse,
 ) -> Response {
     let AdmittedRequest { caller, client } = admitted;
-    let most = host.settings.limits.sockets_per_token as usize;
-    let permit = match &caller.device {
-        Some(device) if most > 0 => match host.presence.reserve_socket(&device.id, most) {
-            None => {
-                let why = format!("this device has {most} open sockets, which is the limit; close one first");
-                return (StatusCode::TOO_MANY_REQUESTS, Json(json!({ "error": why }))).into_response();
-            }
-            permit => permit,
-        },
-        _ => None,
+    let permit = match reserve_socket(&host, &caller) {
+        Ok(permit) => permit,
+        Err(why) => return (StatusCode::TOO_MANY_REQUESTS, Json(json!({ "error": why }))).into_response(),
     };
     let caller = Caller { door: Door::WebSocket, ..caller };
     let max = host.settings.limits.max_frame_bytes;
@@ -137,6 +136,19 @@ fn open_socket(
                 drop((permit, slot));
             })
         })
+}
+
+/// Reserves one of the sockets of the caller's device until the permit is dropped; `None` where there is no limit. An
+/// editor's connection over HTTP counts as a socket.
+pub(crate) fn reserve_socket(host: &Host, caller: &Caller) -> Result<Option<OwnedSemaphorePermit>, String> {
+    let most = host.settings.limits.sockets_per_token as usize;
+    match &caller.device {
+        Some(device) if most > 0 => match host.presence.reserve_socket(&device.id, most) {
+            None => Err(format!("this device has {most} open sockets, which is the limit; close one first")),
+            permit => Ok(permit),
+        },
+        _ => Ok(None),
+    }
 }
 
 /// JSON-RPC over HTTP: one request or a batch, answered in one response.

@@ -1,4 +1,5 @@
-//! Bounds the memory of messages that have begun to arrive over WebSockets and are not whole yet.
+//! Bounds the memory of messages that have begun to arrive, over WebSockets or in the body of an editor's request, and
+//! are not whole yet.
 //!
 //! Bytes are counted as they are read from a connection, beneath the WebSocket, from the end of one message to the end
 //! of the next. What is beyond a small allowance of the connection's own comes out of a budget that all connections
@@ -87,9 +88,14 @@ struct UnfinishedMessage {
 }
 
 impl Meter {
-    /// Begins to count: the connection is a WebSocket now.
+    /// Begins to count: the connection is a WebSocket now, or an editor's message follows.
     pub(crate) fn start(&self) {
         *self.lock() = Some(UnfinishedMessage::default());
+    }
+
+    /// Stops counting and frees the connection's part of the budget, because what follows may be any request.
+    pub(crate) fn stop(&self) {
+        *self.lock() = None;
     }
 
     /// A complete message was handled, so its part of the budget is free again.

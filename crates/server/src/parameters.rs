@@ -118,6 +118,15 @@ async fn check_one(context: &Context<'_>, row: &Parameter, value: &Value, runtim
             }
             Ok(())
         }
+        Unless::InWorkspaceOrRoots => {
+            for folder in texts() {
+                if context.host.workspaces.session_folder(Path::new(folder)).await.is_none() {
+                    let how = "name a workspace_id, a folder in a workspace, or a folder beneath workspaces.roots";
+                    return refused(None, how);
+                }
+            }
+            Ok(())
+        }
         Unless::BeneathRoots => {
             for folder in texts() {
                 let admitted = context

@@ -79,7 +79,7 @@ pub struct Limits {
     pub uploads: UploadLimits,
     /// Calls that only read, per minute.
     pub reads_per_minute: u32,
-    /// WebSockets that one device may have open at once.
+    /// WebSockets, and connections of editors over HTTP, that one device may have open at once.
     pub sockets_per_token: u32,
     /// The greatest body of an HTTP request, in bytes; uploads have their own limit.
     pub max_body_bytes: usize,

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 use crate::fault;
-use crate::folder_policy::{FolderPolicy, Reach};
+use crate::folder_policy::{self, FolderPolicy, Reach};
 
 /// The greatest number of workspaces.
 const MAX: usize = 100;
@@ -119,6 +119,20 @@ impl Workspaces {
     /// The workspace that this folder lies in; none is nested, so there is one at most.
     pub(crate) fn containing(&self, path: &Path) -> Option<WorkspaceEntry> {
         self.usable().into_iter().find(|entry| path.starts_with(&entry.path))
+    }
+
+    /// The folder in which a device may start a session, with its links resolved: one in a workspace, which comes with
+    /// it, or one that the device could make a workspace. `None` for every other path.
+    pub(crate) async fn session_folder(&self, path: &Path) -> Option<(PathBuf, Option<WorkspaceEntry>)> {
+        if !path.is_absolute() {
+            return None;
+        }
+        let real = folder_policy::resolved(path).await.ok()?;
+        if let Some(entry) = self.containing(&real) {
+            return Some((real, Some(entry)));
+        }
+        let real = self.folder_policy.admit(path, Reach::Roots).await.ok()?;
+        tokio::fs::metadata(&real).await.is_ok_and(|found| found.is_dir()).then_some((real, None))
     }
 
     /// The default workspace: the one that contains the folder the daemon was started in, else the first one.

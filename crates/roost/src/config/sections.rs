@@ -143,7 +143,7 @@ section! {
         upload_minutes: NonZeroU32 = NonZeroU32::MIN.saturating_add(59),
         /// Calls per minute that only read.
         reads_per_minute: u32 = 6000,
-        /// Open WebSockets of one token.
+        /// Open WebSockets of one token, and connections of editors over HTTP.
         sockets_per_token: u32 = 32,
         /// Bytes of an HTTP request's body.
         max_body_bytes: usize = 1 << 20,

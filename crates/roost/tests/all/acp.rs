@@ -6,6 +6,7 @@ mod clients;
 mod doors;
 mod editor;
 mod remote;
+mod remote_http;
 mod scenarios;
 mod setup;
 mod stdio;

@@ -10,7 +10,7 @@ use roost_rpc::{Fault, FaultCode, Scope, WorkspaceSessionParams};
 
 use super::past::{self, FoundSession, SessionFilter};
 use crate::dispatch::Context;
-use crate::folder_policy::{self, Reach};
+use crate::folder_policy::Reach;
 use crate::workspaces::WorkspaceEntry;
 
 /// The runtime that a call names, or the default. An unknown one is refused before anything else is looked at.
@@ -177,11 +177,9 @@ pub(super) async fn session_folder(
             Ok((cwd.into(), workspaces.containing(cwd.as_ref())))
         }
         (None, Some(cwd)) => {
-            // A device works in workspaces only, at their top or below: editors name folders, not ids.
-            let real = folder_policy::resolved(cwd.as_ref()).await.ok();
-            let inside = real.and_then(|real| workspaces.containing(&real).map(|entry| (real, Some(entry))));
-            inside.ok_or_else(|| {
-                Fault::params("cwd must be a folder in a workspace; `workspace/add` adds one").with("field", "cwd")
+            // Editors name folders, not ids.
+            workspaces.session_folder(cwd.as_ref()).await.ok_or_else(|| {
+                Fault::params("cwd must be a folder in a workspace or beneath workspaces.roots").with("field", "cwd")
             })
         }
         (None, None) => Err(Fault::missing("workspace_id")),

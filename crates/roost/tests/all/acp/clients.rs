@@ -265,19 +265,38 @@ fn acpx_changes_the_mode_of_its_session() {
 }
 
 #[tokio::test]
-async fn the_typescript_sdk_prompts_and_answers_over_a_websocket() {
+async fn the_typescript_sdk_prompts_answers_loads_and_cancels_over_a_websocket() {
+    use_typescript_sdk_over("ws").await;
+}
+
+#[tokio::test]
+async fn the_typescript_sdk_prompts_answers_loads_and_cancels_over_http() {
+    use_typescript_sdk_over("http").await;
+}
+
+/// The name of the transport is also the scheme of its address.
+async fn use_typescript_sdk_over(transport: &str) {
     let instance = RoostInstance::new();
     let door = remote::up(&instance);
     let authorization = format!("Bearer {}", remote::paired(&instance, door).await);
-    let plan = json!({
-        "transport": "ws", "url": format!("ws://{door}/acp"), "headers": { "Authorization": authorization },
+    let mut plan = json!({
+        "transport": transport, "url": format!("{transport}://{door}/acp"), "headers": { "Authorization": authorization },
         "cwd": instance.work(), "prompts": [DEMO.write, DEMO.short],
     });
-    let mut command = Sdk::TypeScript.command();
-    let done = RunningCommand::new(instance.clear(&mut command).arg(plan.to_string())).finish().ended(0);
-    let report: Value = serde_json::from_str(&done.stdout).unwrap();
-    assert_eq!(stops(&report), ["end_turn", "end_turn"], "{report:#}");
-    assert!(instance.work().join("out.txt").exists(), "{report:#}");
+    let drive = |plan: &Value| -> Value {
+        let mut command = Sdk::TypeScript.command();
+        let done = RunningCommand::new(instance.clear(&mut command).arg(plan.to_string())).finish().ended(0);
+        serde_json::from_str(&done.stdout).unwrap()
+    };
+    let begun = drive(&plan);
+    assert_eq!(stops(&begun), ["end_turn", "end_turn"], "{begun:#}");
+    assert!(instance.work().join("out.txt").exists(), "{begun:#}");
+    plan["load"] = begun["session"].clone();
+    plan["prompts"] = json!([DEMO.slow, DEMO.short]);
+    plan["cancel_on"] = json!("agent_message_chunk");
+    let loaded = drive(&plan);
+    assert!(loaded["replayed"].as_array().unwrap().contains(&json!("user_message_chunk")), "{loaded:#}");
+    assert_eq!(stops(&loaded), ["cancelled", "end_turn"], "{loaded:#}");
 }
 
 /// What the session of an editor is for: somebody else answers, and the session stays when its editor is gone.

@@ -150,11 +150,8 @@ async fn a_remote_editor_may_do_no_more_than_its_device() {
     let door = up(&instance);
     let token = paired(&instance, door).await;
     let mut editor = RemoteEditor::open(door, &token).await;
-    let outside = instance.home();
-    fs::create_dir_all(&outside).unwrap();
     let work = instance.work();
     for (what, params) in [
-        ("a folder that is no workspace", json!({ "cwd": outside, "mcpServers": [] })),
         ("yolo", json!({ "cwd": work, "mcpServers": [], "permission_mode": "yolo" })),
         ("settings", json!({ "cwd": work, "mcpServers": [], "config": { "hooks": { "x": 1 } } })),
         (
@@ -168,6 +165,36 @@ async fn a_remote_editor_may_do_no_more_than_its_device() {
     let session = editor.new_session(&instance).await;
     let reply = editor.call("session/set_mode", json!({ "sessionId": session, "modeId": "yolo" })).await;
     assert_eq!(code(&reply), -32602, "{reply}");
+}
+
+#[tokio::test]
+async fn a_remote_editor_works_beneath_the_roots_and_nowhere_else() {
+    let instance = RoostInstance::new();
+    let (projects, outside) = (instance.home().join("projects"), instance.home().join("outside"));
+    for folder in [projects.join("api"), projects.join(".hidden"), outside.clone()] {
+        fs::create_dir_all(folder).unwrap();
+    }
+    fs::write(projects.join("file"), "").unwrap();
+    std::os::unix::fs::symlink(&outside, projects.join("link")).unwrap();
+    instance.configure(&format!("[workspaces]\nroots = [{projects:?}]\n"));
+    let door = up(&instance);
+    let token = paired(&instance, door).await;
+    let mut editor = RemoteEditor::open(door, &token).await;
+    for (folder, works) in [
+        (projects.join("api"), true),
+        (instance.work(), true),
+        (projects.join(".hidden"), false),
+        (projects.join("link"), false),
+        (projects.join("file"), false),
+        (projects.join("missing"), false),
+        (projects.join("../outside"), false),
+        (outside, false),
+        (instance.home(), false),
+        (instance.state(), false),
+    ] {
+        let reply = editor.call("session/new", json!({ "cwd": folder, "mcpServers": [] })).await;
+        assert_eq!(reply.get("result").is_some(), works, "{}: {reply}", folder.display());
+    }
 }
 
 #[tokio::test]
