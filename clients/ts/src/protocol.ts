@@ -882,6 +882,8 @@ export interface ClaudeStatus {
   prompt?: string;
   /** When the task started; only when a task starts. */
   started_at?: Timestamp;
+  /** Id of the client that sent the prompt; only when a task starts, and absent if no client did. */
+  prompted_by?: string;
   /** Why the task failed; only for the state `error`. */
   error?: string;
   /** Id of the session. */
@@ -4521,6 +4523,8 @@ export interface SessionStopParams {
   session_id: string;
   /** What to stop; `session` if absent. */
   what?: StopWhat;
+  /** Id of a queued prompt, from `session/send`: it is removed from the queue, and nothing is stopped. */
+  prompt_id?: string;
   /** Why, for the record; `stopped by a client` if absent. */
   reason?: string;
   /** Id of the runtime that the session must have; any if absent. */

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use roost_log::Receipt;
+use roost_model::approval::Answerer;
 use roost_model::canonical;
 use roost_model::event::{EventBody, NewEvent, RuntimeRef};
 use roost_model::failure::{FailureCode, TaskError};
@@ -104,6 +105,7 @@ struct PromptOptions {
     model: Option<String>,
     approver: Approver,
     never_yolo: bool,
+    by: Answerer,
 }
 
 impl PromptOptions {
@@ -241,6 +243,12 @@ impl Actor {
                 let _ = reply.send(Some(amended));
                 Ok(if failed { Flow::End } else { Flow::Continue })
             }
+            ActorEvent::Command(Command::RemoveQueued { prompt, reply }) => {
+                let removed = self.remove_queued(&prompt).await;
+                let failed = matches!(removed, Err(Error::Log(_)));
+                let _ = reply.send(Some(removed));
+                Ok(if failed { Flow::End } else { Flow::Continue })
+            }
             ActorEvent::Task(TaskEvent::DecisionExpired(asked)) => {
                 self.expire_decision(asked).await?;
                 Ok(Flow::Continue)
@@ -265,8 +273,8 @@ impl Actor {
         if self.writer.is_stalled() {
             return Err(Error::DiskFull);
         }
-        let Prompt { message, mode, model, approver, never_yolo } = prompt;
-        let options = PromptOptions { mode, model, approver, never_yolo };
+        let Prompt { message, mode, model, approver, never_yolo, by } = prompt;
+        let options = PromptOptions { mode, model, approver, never_yolo, by };
         if options.is_forbidden_in(self.mode) {
             return Err(Error::Yolo(self.profile.id.clone()));
         }
@@ -351,6 +359,7 @@ impl Actor {
             prompt_id: Some(prompt.prompt_id),
         };
         self.writer.set_task(Some(task_id.clone()));
+        self.writer.set_prompted_by(options.by);
         before.push(started.into());
         self.write(before).await?.await?;
 

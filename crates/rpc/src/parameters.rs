@@ -158,6 +158,7 @@ pub const HARMLESS: &[&str] = &[
     "attempt",
     "device_id",
     "discover_id",
+    "prompt_id",
     "grep_id",
     "id",
     "input_hash",

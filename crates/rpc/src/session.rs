@@ -240,6 +240,8 @@ params! {
         ;
         /// What to stop; `session` if absent.
         what: StopWhat,
+        /// Id of a queued prompt, from `session/send`: it is removed from the queue, and nothing is stopped.
+        prompt_id: String,
         /// Why, for the record; `stopped by a client` if absent.
         reason: String,
         /// Id of the runtime that the session must have; any if absent.
