@@ -36,8 +36,9 @@ const MAILBOX: usize = 32;
 /// Events that are read at once for a replay.
 const PAGE: u32 = 1000;
 
-/// The variable that ends a silent turn. The reason of a task that it ended names it.
+/// The variables by which a turn ends that its runtime did not end. The reason of a task that one ended names it.
 const IDLE_TIMEOUT: &str = "ACPLB_IDLE_TIMEOUT_MS";
+const NOTIFY_PATH: &str = "ACPLB_NOTIFY_PATH";
 
 /// What a session can be told to do.
 pub(crate) enum SessionCommand {
@@ -391,6 +392,10 @@ impl SessionActor {
                 "max_tokens" => acp::StopReason::MaxTokens,
                 "max_turn_requests" => acp::StopReason::MaxTurnRequests,
                 "refusal" => acp::StopReason::Refusal,
+                reason if reason.contains(NOTIFY_PATH) => {
+                    ended_by = "notify";
+                    acp::StopReason::EndTurn
+                }
                 _ => acp::StopReason::EndTurn,
             },
             EventBody::TaskStopped(stopped) if stopped.reason.contains(IDLE_TIMEOUT) => {
