@@ -95,8 +95,15 @@ impl Door {
             notices: client.session.as_ref().is_some_and(|session| session.notices.is_some()),
             forms: client.elicitation.as_ref().is_some_and(acp::ElicitationCapabilities::supports_form),
         });
+        // The protocol allows a login in a terminal only for clients that say they have one.
+        let login = self.settings().terminal_login.clone().filter(|_| client.auth.terminal);
+        let login = login.map(|args| {
+            let method = acp::AuthMethodTerminal::new("terminal", "Log in in a terminal");
+            acp::AuthMethod::Terminal(method.description("Runs `roost login`".to_owned()).args(args))
+        });
         let answer = acp::InitializeResponse::new(ProtocolVersion::V1)
             .agent_capabilities(capabilities)
+            .auth_methods(login.into_iter().collect())
             .agent_info(acp::Implementation::new("roost", env!("CARGO_PKG_VERSION")).title("Roost".to_owned()));
         let mut answer = encode(answer)?;
         // The official types have these only as an unstable feature, or not at all.
