@@ -277,7 +277,7 @@ impl Door {
                 permission_mode: Some(AnyMode(parse_mode(value)?)),
                 ..SessionStartParams::default()
             },
-            choices::MODEL if value != choices::DEFAULT_MODEL => {
+            choices::MODEL if value != choices::DEFAULT => {
                 SessionStartParams { model: Some(value.to_owned()), ..SessionStartParams::default() }
             }
             choices::MODEL => {
@@ -287,6 +287,20 @@ impl Door {
                     Some(_) => {
                         return Err(error::invalid_params(
                             "a session with a model cannot go back to the default; make a new session",
+                        ));
+                    }
+                }
+            }
+            choices::THOUGHT_LEVEL if value != choices::DEFAULT => {
+                SessionStartParams { thought_level: Some(value.to_owned()), ..SessionStartParams::default() }
+            }
+            choices::THOUGHT_LEVEL => {
+                let level = self.info(session, params.is_legacy).await?.thought_level;
+                match level.and_then(|level| level.current) {
+                    None => SessionStartParams::default(),
+                    Some(_) => {
+                        return Err(error::invalid_params(
+                            "a session with a thought level cannot go back to the default; choose another level",
                         ));
                     }
                 }
@@ -317,7 +331,7 @@ impl Door {
         let client = self.daemon().client().await?;
         let change = SessionStartParams { session_id: Some(session.to_owned()), ..change };
         client.call::<method::SessionStart>(change).await.map_err(error::from_daemon)?;
-        Ok(SessionChoices::from_record(&self.info(session, params.is_legacy).await?.record))
+        Ok(SessionChoices::from_info(&self.info(session, params.is_legacy).await?))
     }
 
     async fn info(&self, id: &str, is_legacy: bool) -> Result<SessionInfo, acp::Error> {
@@ -344,7 +358,7 @@ impl Door {
         is_legacy: bool,
     ) -> Result<(mpsc::Sender<SessionCommand>, SessionChoices), acp::Error> {
         let info = self.info(id, is_legacy).await?;
-        let choices = SessionChoices::from_record(&info.record);
+        let choices = SessionChoices::from_info(&info);
         let _guard = self.opening().lock().await;
         if let Some(commands) = self.commands(id) {
             return Ok((commands, choices));

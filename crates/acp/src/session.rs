@@ -17,7 +17,7 @@ use roost_rpc::{
     AgentCommandsParams, LogReadParams, PendingParams, SessionSendParams, SessionStopParams, StopWhat, SubscribeParams,
     method,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::task::AbortOnDropHandle;
@@ -417,6 +417,9 @@ impl SessionActor {
         let mut choices = self.open.choices.clone();
         choices.mode = updated.mode.unwrap_or(choices.mode);
         choices.model = updated.model.clone().or(choices.model);
+        if let (Some(thought), Some(settings)) = (&mut choices.thought_level, &updated.runtime_config) {
+            thought.current = settings.get(&thought.setting).and_then(Value::as_str).map(ToOwned::to_owned);
+        }
         if choices != self.open.choices {
             let mut updates = Vec::new();
             if choices.mode != self.open.choices.mode {

@@ -132,6 +132,8 @@ pub(crate) struct Actor {
     shell_folders: ShellFolders,
     /// The session's model was changed after the runtime was opened.
     is_outdated: bool,
+    /// The runtime's settings were changed after it was opened. It takes them only when it is started.
+    has_new_settings: bool,
     /// The model of the task that is being started. It becomes the session's when the runtime has taken the task.
     choosing: Option<String>,
     task: Option<Task>,
@@ -159,6 +161,7 @@ impl Actor {
             prompt_options: HashMap::new(),
             runtime,
             is_outdated: false,
+            has_new_settings: false,
             choosing: None,
             task,
             linger: None,
@@ -319,9 +322,9 @@ impl Actor {
         }
         let model = options.model.filter(|model| self.profile.input.model.as_ref() != Some(model));
         let is_outdated = std::mem::take(&mut self.is_outdated) || model.is_some();
+        let has_new_settings = std::mem::take(&mut self.has_new_settings);
         if let Some(runtime) = &self.runtime
-            && is_outdated
-            && !runtime.session.switches_model()
+            && (has_new_settings || is_outdated && !runtime.session.switches_model())
         {
             self.discard_runtime().await;
         }

@@ -47,6 +47,8 @@ pub struct Amendment {
     pub model: Option<String>,
     /// The permission mode.
     pub mode: Option<Mode>,
+    /// How much the model thinks, a value of [`crate::facts::RuntimeFacts::thought_levels`]; the runtime is restarted.
+    pub thought_level: Option<String>,
 }
 
 /// Somebody's answer to a tool call or a question that waits.

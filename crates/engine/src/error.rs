@@ -81,6 +81,14 @@ pub enum Error {
          another permission_mode (such as ask), or set policy.allow_yolo in roost.toml"
     )]
     Yolo(SessionId),
+    /// The runtime has no such level for how much its model thinks.
+    #[error("the runtime has no thought level \"{level}\"; it has {}", known.join(", "))]
+    UnknownThoughtLevel {
+        /// As the client sent it.
+        level: String,
+        /// All levels of the runtime; empty if it cannot be chosen.
+        known: &'static [&'static str],
+    },
     /// Nothing runs that could be stopped.
     #[error("session {0} has no running task")]
     NothingToStop(SessionId),

@@ -166,6 +166,7 @@ pub const HARMLESS: &[&str] = &[
     "search_id",
     "session_id",
     "sessions",
+    "thought_level",
     "tool_name",
     "tool_use_id",
     "workspace_id",

@@ -66,6 +66,9 @@ params! {
         /// Model to use, at most 1 KiB; the runtime's default if absent. An existing session changes with
         /// its next task.
         model: String,
+        /// How much the model thinks: one of the `levels` that `session/get` lists for the session. Only for a session
+        /// that exists, which changes with its next task; a new one takes it in `runtime_config`.
+        thought_level: String,
         /// The runtime's own settings, at most 64 KiB, passed on without interpretation.
         #[serde(alias = "runtimeConfig")]
         runtime_config: Map<String, Value>,

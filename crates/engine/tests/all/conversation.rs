@@ -204,6 +204,8 @@ async fn what_the_runtime_says_about_its_session_changes_only_what_is_its_own() 
         title: Some("a title".into()),
         model: Some("a model".into()),
         mode: Some(Mode::Yolo),
+        runtime_config: None,
+        runtime_config_hash: None,
         runtime_session_id: Some("another".into()),
         queue: Some(Vec::new()),
         reason: None,

@@ -65,6 +65,11 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
         let outcome = if shape::is_live(&record) { "existing" } else { "attached" };
         return attach_result(context, record, outcome).await;
     }
+    if params.thought_level.is_some() {
+        let why =
+            "thought_level is for a session that exists; a new one takes the runtime's own setting in runtime_config";
+        return Err(Fault::params(why).with("field", "thought_level"));
+    }
     let runtime = routing::runtime(context, agent_type).await?;
     let mcp_servers = mcp_servers::of_session(context, &runtime, params.mcp_servers.unwrap_or_default())?;
     let mut worktree = None;

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use testkit::agents::Agent;
 
-use super::editor::Editor;
+use super::editor::{Editor, code};
 use crate::kit::{RoostInstance, script, wait_for};
 use crate::real;
 
@@ -111,6 +111,25 @@ fn a_codex_that_exits_without_a_result_is_an_error_that_says_so() {
     let error = &editor.reply(prompt)["error"];
     assert_eq!(error["data"]["_meta"]["roost"]["endedBy"], "exit", "{error}");
     assert!(error["data"]["stderr"].as_str().unwrap().contains("out of luck"), "{error}");
+}
+
+#[test]
+fn the_thought_level_that_an_editor_chooses_counts_from_the_next_task_on() {
+    let instance = RoostInstance::new();
+    let end = r#"{"type":"turn.completed"}"#;
+    let (config, does) = (instance.work().join("config.toml"), "cp \"$CODEX_HOME/config.toml\" .");
+    let (mut editor, session) = old_codex(&instance, &format!("{does}\necho '{end}'"), &[]);
+    for level in ["high", "low"] {
+        let chosen = json!({ "sessionId": session, "configId": "thought_level", "value": level });
+        let options = editor.result("session/set_config_option", chosen)["configOptions"].clone();
+        assert_eq!(options[3]["currentValue"], level, "{options}");
+        let prompt = editor.prompt(&session, "hello");
+        assert_eq!(editor.reply(prompt)["result"]["stopReason"], "end_turn");
+        let written = fs::read_to_string(&config).unwrap();
+        assert!(written.contains(&format!("model_reasoning_effort = \"{level}\"")), "{written}");
+    }
+    let unknown = json!({ "sessionId": session, "configId": "thought_level", "value": "enormous" });
+    assert_eq!(code(&editor.call("session/set_config_option", unknown)), -32602);
 }
 
 #[test]
