@@ -882,6 +882,8 @@ export interface ClaudeStatus {
   prompt?: string;
   /** When the task started; only when a task starts. */
   started_at?: Timestamp;
+  /** Id of the client that sent the prompt; only when a task starts, and absent if no client did. */
+  prompted_by?: string;
   /** Why the task failed; only for the state `error`. */
   error?: string;
   /** Id of the session. */
@@ -4136,6 +4138,8 @@ export interface SessionInfo {
   project_path: string;
   /** Its model; absent means the runtime's default. */
   model?: string;
+  /** How much its model thinks; absent if its runtime has no such setting. */
+  thought_level?: ThoughtLevel;
   /** Ids of the clients that watch it or have it on their screen. */
   viewers: string[];
   /** Its complete record. */
@@ -4412,6 +4416,8 @@ export interface SessionStartParams {
   title?: string;
   /** Model to use, at most 1 KiB; the runtime's default if absent. An existing session changes with its next task. */
   model?: string;
+  /** How much the model thinks: one of the `levels` that `session/get` lists for the session. Only for a session that exists, which changes with its next task; a new one takes it in `runtime_config`. */
+  thought_level?: string;
   /** The runtime's own settings, at most 64 KiB, passed on without interpretation. */
   runtime_config?: Record<string, unknown>;
   /** Extra environment variables for the runtime. No answer and no event shows their values. */
@@ -4521,6 +4527,8 @@ export interface SessionStopParams {
   session_id: string;
   /** What to stop; `session` if absent. */
   what?: StopWhat;
+  /** Id of a queued prompt, from `session/send`: it is removed from the queue, and nothing is stopped. */
+  prompt_id?: string;
   /** Why, for the record; `stopped by a client` if absent. */
   reason?: string;
   /** Id of the runtime that the session must have; any if absent. */
@@ -4565,6 +4573,10 @@ export interface SessionUpdatedPayload {
   model?: string;
   /** The new mode, from the next task on. */
   mode?: Mode;
+  /** The runtime's own settings after a change, without their secrets, from the next task on. */
+  runtime_config?: Record<string, unknown>;
+  /** The hash of the settings with their secrets; there if `runtime_config` is. */
+  runtime_config_hash?: string;
   /** The runtime's own id for the session, once it is known. */
   runtime_session_id?: RuntimeSessionId;
   /** The complete queue of waiting prompts after the change. */
@@ -4849,6 +4861,16 @@ export type TerminalState =
   | "idle"
   /** The last task failed. */
   | "error";
+
+/** How much the model of a session thinks before it answers. */
+export interface ThoughtLevel {
+  /** The name of the runtime's own setting for it, as in `runtime_config`. */
+  setting: string;
+  /** The level of the session; absent means the runtime's default. */
+  current?: string;
+  /** The levels that can be chosen. */
+  levels: string[];
+}
 
 export type Timestamp = string;
 

@@ -1,15 +1,17 @@
-//! What an editor can choose about a session: its mode, its model, and the runtime that it was made with.
+//! What an editor can choose about a session: its mode, its model, how much that thinks, and the runtime that it was made
+//! with.
 
 use agent_client_protocol_schema::v1 as acp;
 use roost_model::mode::Mode;
-use roost_model::session::SessionRecord;
+use roost_rpc::{SessionInfo, ThoughtLevel};
 
 /// Ids of the options that `session/set_config_option` takes.
 pub(crate) const MODE: &str = "mode";
 pub(crate) const MODEL: &str = "model";
 pub(crate) const RUNTIME: &str = "runtime";
-/// The value of [`MODEL`] that leaves the choice to the runtime.
-pub(crate) const DEFAULT_MODEL: &str = "default";
+pub(crate) const THOUGHT_LEVEL: &str = "thought_level";
+/// The value of [`MODEL`] and [`THOUGHT_LEVEL`] that leaves the choice to the runtime.
+pub(crate) const DEFAULT: &str = "default";
 
 const MODES: [(Mode, &str, &str); 5] = [
     (Mode::Plan, "Plan", "Reads run; every other call is denied"),
@@ -25,11 +27,18 @@ pub(crate) struct SessionChoices {
     pub(crate) mode: Mode,
     pub(crate) model: Option<String>,
     pub(crate) runtime: String,
+    /// `None` if the runtime has no such setting.
+    pub(crate) thought_level: Option<ThoughtLevel>,
 }
 
 impl SessionChoices {
-    pub(crate) fn from_record(record: &SessionRecord) -> Self {
-        Self { mode: record.mode, model: record.model.clone(), runtime: record.runtime.id().to_string() }
+    pub(crate) fn from_info(info: &SessionInfo) -> Self {
+        Self {
+            mode: info.record.mode,
+            model: info.model.clone(),
+            runtime: info.agent_type.clone(),
+            thought_level: info.thought_level.clone(),
+        }
     }
 
     /// The modes, as clients without options for the configuration read them.
@@ -46,10 +55,11 @@ impl SessionChoices {
         let modes = MODES
             .map(|(mode, name, description)| value(mode.as_str(), name).description(description.to_owned()))
             .to_vec();
-        let mut models = vec![value(DEFAULT_MODEL, "Default of the runtime")];
+        let default = value(DEFAULT, "Default of the runtime");
+        let mut models = vec![default.clone()];
         models.extend(self.model.iter().map(|model| value(model, model)));
-        let model = self.model.as_deref().unwrap_or(DEFAULT_MODEL).to_owned();
-        vec![
+        let model = self.model.as_deref().unwrap_or(DEFAULT).to_owned();
+        let mut options = vec![
             acp::SessionConfigOption::select(MODE, "Mode", self.mode.as_str(), modes)
                 .description("How much the session may do without asking".to_owned())
                 .category(acp::SessionConfigOptionCategory::Mode),
@@ -64,6 +74,14 @@ impl SessionChoices {
             )
             .description("The agent that runs the session; chosen when the session is made".to_owned())
             .category(acp::SessionConfigOptionCategory::Other("_runtime".into())),
-        ]
+        ];
+        options.extend(self.thought_level.as_ref().map(|thought| {
+            let levels = [default].into_iter().chain(thought.levels.iter().map(|level| value(level, level)));
+            let current = thought.current.as_deref().unwrap_or(DEFAULT).to_owned();
+            acp::SessionConfigOption::select(THOUGHT_LEVEL, "Thought level", current, levels.collect::<Vec<_>>())
+                .description("How much the model thinks before it answers, from the next task on".to_owned())
+                .category(acp::SessionConfigOptionCategory::ThoughtLevel)
+        }));
+        options
     }
 }

@@ -46,6 +46,9 @@ pub struct Settings {
     pub evidence: Evidence,
     /// Which input is accepted.
     pub profile: Profile,
+    /// Arguments that, after those of the editor's own command, log in to the agent in a terminal. Offered to editors
+    /// that can do so; no login is offered if absent.
+    pub terminal_login: Option<Vec<String>>,
 }
 
 /// The two directions of a connection. Both queues are bounded by whoever makes them.

@@ -5,6 +5,8 @@ use roost_model::failure::{FailureCode, TaskError};
 use roost_rpc::{Fault, FaultCode};
 use serde_json::{Map, Value, json};
 
+use crate::profile::OWN_META;
+
 const PARSE: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
 const METHOD_NOT_FOUND: i32 = -32601;
@@ -81,6 +83,8 @@ pub(crate) fn from_task(reason: &str, error: &TaskError) -> acp::Error {
     data.insert("code".into(), json!(error.code));
     data.insert("retryable".into(), json!(error.retryable));
     data.insert("reason".into(), json!(reason));
+    let ended_by = if error.code == FailureCode::RuntimeExited { "exit" } else { "runtime" };
+    data.insert("_meta".into(), json!({ OWN_META: { "endedBy": ended_by } }));
     if let Some(runtime) = &error.runtime {
         data.insert("runtime".into(), json!(runtime.id()));
     }

@@ -11,6 +11,13 @@
 //! * **The projection is pure** ([`projection`]): events in, updates out.
 //! * **Two input profiles** ([`Profile`]): `compat` rewrites what older clients send into today's form before it is read,
 //!   `strict` does not. Output is the same for both.
+//!
+//! Not built yet: the editor's `fs/*` for hosted ACP agents, which are offered no file methods today and use the disk
+//! themselves. The design: the ACP adapter always offers `fs`, because an agent asks for it only once, and reports each
+//! request as a tool call of the host, so that the policy judges it and the log has it. The engine knows at most one
+//! connection per session that reads and writes files for it: the one that has the session open and whose editor offers
+//! `fs`. An allowed request goes to it over a bounded channel. If it leaves or fails, the file is read or written through
+//! `roost_workspace`, which keeps the path inside its workspace.
 
 mod choices;
 mod content;

@@ -74,7 +74,14 @@ impl Projection {
             EventBody::TaskStarted(started) => {
                 let mut updates = self.flush();
                 if !is_own || self.is_replay {
-                    let from = json!({ OWN_META: { "taskId": event.trace.task_id } });
+                    let mut from = json!({ "taskId": event.trace.task_id, "promptedBy": {} });
+                    if let Some(client) = &event.trace.client_id {
+                        from["promptedBy"]["clientId"] = json!(client);
+                    }
+                    if let Some(user) = &event.trace.user_id {
+                        from["promptedBy"]["userId"] = json!(user);
+                    }
+                    let from = json!({ OWN_META: from });
                     let prompts = started.messages.iter().filter(|message| message.role == TranscriptRole::User);
                     updates.extend(prompts.flat_map(|message| prompt(message, &from)));
                 }

@@ -95,8 +95,15 @@ impl Door {
             notices: client.session.as_ref().is_some_and(|session| session.notices.is_some()),
             forms: client.elicitation.as_ref().is_some_and(acp::ElicitationCapabilities::supports_form),
         });
+        // The protocol allows a login in a terminal only for clients that say they have one.
+        let login = self.settings().terminal_login.clone().filter(|_| client.auth.terminal);
+        let login = login.map(|args| {
+            let method = acp::AuthMethodTerminal::new("terminal", "Log in in a terminal");
+            acp::AuthMethod::Terminal(method.description("Runs `roost login`".to_owned()).args(args))
+        });
         let answer = acp::InitializeResponse::new(ProtocolVersion::V1)
             .agent_capabilities(capabilities)
+            .auth_methods(login.into_iter().collect())
             .agent_info(acp::Implementation::new("roost", env!("CARGO_PKG_VERSION")).title("Roost".to_owned()));
         let mut answer = encode(answer)?;
         // The official types have these only as an unstable feature, or not at all.
@@ -270,7 +277,7 @@ impl Door {
                 permission_mode: Some(AnyMode(parse_mode(value)?)),
                 ..SessionStartParams::default()
             },
-            choices::MODEL if value != choices::DEFAULT_MODEL => {
+            choices::MODEL if value != choices::DEFAULT => {
                 SessionStartParams { model: Some(value.to_owned()), ..SessionStartParams::default() }
             }
             choices::MODEL => {
@@ -280,6 +287,20 @@ impl Door {
                     Some(_) => {
                         return Err(error::invalid_params(
                             "a session with a model cannot go back to the default; make a new session",
+                        ));
+                    }
+                }
+            }
+            choices::THOUGHT_LEVEL if value != choices::DEFAULT => {
+                SessionStartParams { thought_level: Some(value.to_owned()), ..SessionStartParams::default() }
+            }
+            choices::THOUGHT_LEVEL => {
+                let level = self.info(session, params.is_legacy).await?.thought_level;
+                match level.and_then(|level| level.current) {
+                    None => SessionStartParams::default(),
+                    Some(_) => {
+                        return Err(error::invalid_params(
+                            "a session with a thought level cannot go back to the default; choose another level",
                         ));
                     }
                 }
@@ -310,7 +331,7 @@ impl Door {
         let client = self.daemon().client().await?;
         let change = SessionStartParams { session_id: Some(session.to_owned()), ..change };
         client.call::<method::SessionStart>(change).await.map_err(error::from_daemon)?;
-        Ok(SessionChoices::from_record(&self.info(session, params.is_legacy).await?.record))
+        Ok(SessionChoices::from_info(&self.info(session, params.is_legacy).await?))
     }
 
     async fn info(&self, id: &str, is_legacy: bool) -> Result<SessionInfo, acp::Error> {
@@ -337,7 +358,7 @@ impl Door {
         is_legacy: bool,
     ) -> Result<(mpsc::Sender<SessionCommand>, SessionChoices), acp::Error> {
         let info = self.info(id, is_legacy).await?;
-        let choices = SessionChoices::from_record(&info.record);
+        let choices = SessionChoices::from_info(&info);
         let _guard = self.opening().lock().await;
         if let Some(commands) = self.commands(id) {
             return Ok((commands, choices));

@@ -17,7 +17,7 @@ use roost_rpc::{
     AgentCommandsParams, LogReadParams, PendingParams, SessionSendParams, SessionStopParams, StopWhat, SubscribeParams,
     method,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::task::AbortOnDropHandle;
@@ -36,8 +36,9 @@ const MAILBOX: usize = 32;
 /// Events that are read at once for a replay.
 const PAGE: u32 = 1000;
 
-/// The variable that ends a silent turn. The reason of a task that it ended names it.
+/// The variables by which a turn ends that its runtime did not end. The reason of a task that one ended names it.
 const IDLE_TIMEOUT: &str = "ACPLB_IDLE_TIMEOUT_MS";
+const NOTIFY_PATH: &str = "ACPLB_NOTIFY_PATH";
 
 /// What a session can be told to do.
 pub(crate) enum SessionCommand {
@@ -230,16 +231,41 @@ impl SessionActor {
         self.turns.push(OpenTurn { request, work, is_cancelled: false });
     }
 
-    /// Cancels the chosen prompts. They are answered when their tasks have ended; one that is still queued at once.
+    /// Cancels the chosen prompts. A queued one leaves the queue and is answered at once; the others are answered when
+    /// their tasks have ended.
     async fn cancel(&mut self, is_meant: impl Fn(&OpenTurn) -> bool) {
         let mut is_running = false;
-        for turn in self.turns.iter_mut().filter(|turn| is_meant(turn)) {
-            turn.is_cancelled = true;
-            is_running |= matches!(turn.work, TurnWork::Task(_));
+        for mut turn in std::mem::take(&mut self.turns) {
+            if is_meant(&turn) {
+                turn.is_cancelled = true;
+                is_running |= matches!(turn.work, TurnWork::Task(_));
+                if let TurnWork::Queued(prompt) = &turn.work
+                    && self.remove_queued(prompt).await
+                {
+                    self.answer_cancelled(&turn).await;
+                    continue;
+                }
+            }
+            self.turns.push(turn);
         }
         if is_running {
             self.stop_task();
         }
+    }
+
+    /// Whether the prompt left the queue. One that has begun meanwhile is stopped when the event of its start comes.
+    async fn remove_queued(&self, prompt: &PromptId) -> bool {
+        let mut params = self.stop_params(StopWhat::Task, "cancelled by the editor");
+        params.prompt_id = Some(prompt.to_string());
+        let removed = self.open.client.call::<method::SessionStop>(params).await;
+        removed.inspect_err(|error| tracing::debug!(%error, "A prompt could not be removed from the queue.")).is_ok()
+    }
+
+    /// Answers a prompt that never became a task.
+    async fn answer_cancelled(&self, turn: &OpenTurn) {
+        let meta = json!({ OWN_META: { "sessionId": self.open.id, "endedBy": "cancel" } });
+        let answer = acp::PromptResponse::new(acp::StopReason::Cancelled).meta(meta.as_object().cloned());
+        self.open.editor.reply(&turn.request, Ok(answer)).await;
     }
 
     /// Stops the running task; its end comes as an event.
@@ -258,7 +284,7 @@ impl SessionActor {
 
     fn stop_params(&self, what: StopWhat, reason: &str) -> SessionStopParams {
         let (session_id, reason) = (self.open.id.clone(), Some(reason.to_owned()));
-        SessionStopParams { session_id, what: Some(what), reason, agent_type: None }
+        SessionStopParams { session_id, what: Some(what), reason, prompt_id: None, agent_type: None }
     }
 
     /// Shows the session from its first event to its last one now.
@@ -366,6 +392,10 @@ impl SessionActor {
                 "max_tokens" => acp::StopReason::MaxTokens,
                 "max_turn_requests" => acp::StopReason::MaxTurnRequests,
                 "refusal" => acp::StopReason::Refusal,
+                reason if reason.contains(NOTIFY_PATH) => {
+                    ended_by = "notify";
+                    acp::StopReason::EndTurn
+                }
                 _ => acp::StopReason::EndTurn,
             },
             EventBody::TaskStopped(stopped) if stopped.reason.contains(IDLE_TIMEOUT) => {
@@ -387,6 +417,9 @@ impl SessionActor {
         let mut choices = self.open.choices.clone();
         choices.mode = updated.mode.unwrap_or(choices.mode);
         choices.model = updated.model.clone().or(choices.model);
+        if let (Some(thought), Some(settings)) = (&mut choices.thought_level, &updated.runtime_config) {
+            thought.current = settings.get(&thought.setting).and_then(Value::as_str).map(ToOwned::to_owned);
+        }
         if choices != self.open.choices {
             let mut updates = Vec::new();
             if choices.mode != self.open.choices.mode {
@@ -401,8 +434,7 @@ impl SessionActor {
             let is_held = |turn: &OpenTurn| matches!(&turn.work, TurnWork::Queued(id) if *id == prompt.prompt_id);
             if let Some(at) = self.turns.iter().position(is_held) {
                 let turn = self.turns.remove(at);
-                let answer = acp::PromptResponse::new(acp::StopReason::Cancelled);
-                self.open.editor.reply(&turn.request, Ok(answer)).await;
+                self.answer_cancelled(&turn).await;
             }
         }
     }

@@ -214,7 +214,11 @@ impl Renderer {
             }
             EventBody::TaskStarted(started) if self.show.prompts => {
                 let prompt = started.messages.iter().map(|message| message.text()).collect::<Vec<_>>().join("\n");
-                format!("{}\n", message::prompt(style, self.show.text, &prompt))
+                let shown = message::prompt(style, self.show.text, &prompt);
+                match &event.trace.user_id {
+                    Some(device) => format!("{}\n{shown}\n", style.dim(format!("from {}", visible(device.as_str())))),
+                    None => format!("{shown}\n"),
+                }
             }
             EventBody::PlanUpdated(plan) => self.plan.update(style, plan),
             EventBody::QuestionAsked(_) | EventBody::QuestionResolved(_) if !self.show.asks => String::new(),

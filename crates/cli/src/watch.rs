@@ -408,8 +408,8 @@ fn is_news(event: &NormalizedEvent) -> bool {
 
 /// Stops a session or its task; returns when it has ended.
 pub(crate) async fn stop(client: &Client, session: &str, what: StopWhat, why: &str) -> Result<(), Error> {
-    let params =
-        SessionStopParams { session_id: session.into(), what: Some(what), reason: Some(why.into()), agent_type: None };
+    let (session_id, reason) = (session.into(), Some(why.into()));
+    let params = SessionStopParams { session_id, what: Some(what), prompt_id: None, reason, agent_type: None };
     client.call::<method::SessionStop>(params).await?;
     Ok(())
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use roost_log::Receipt;
+use roost_model::approval::Answerer;
 use roost_model::canonical;
 use roost_model::event::{EventBody, NewEvent, RuntimeRef};
 use roost_model::failure::{FailureCode, TaskError};
@@ -104,6 +105,7 @@ struct PromptOptions {
     model: Option<String>,
     approver: Approver,
     never_yolo: bool,
+    by: Answerer,
 }
 
 impl PromptOptions {
@@ -130,6 +132,8 @@ pub(crate) struct Actor {
     shell_folders: ShellFolders,
     /// The session's model was changed after the runtime was opened.
     is_outdated: bool,
+    /// The runtime's settings were changed after it was opened. It takes them only when it is started.
+    has_new_settings: bool,
     /// The model of the task that is being started. It becomes the session's when the runtime has taken the task.
     choosing: Option<String>,
     task: Option<Task>,
@@ -157,6 +161,7 @@ impl Actor {
             prompt_options: HashMap::new(),
             runtime,
             is_outdated: false,
+            has_new_settings: false,
             choosing: None,
             task,
             linger: None,
@@ -241,6 +246,12 @@ impl Actor {
                 let _ = reply.send(Some(amended));
                 Ok(if failed { Flow::End } else { Flow::Continue })
             }
+            ActorEvent::Command(Command::RemoveQueued { prompt, reply }) => {
+                let removed = self.remove_queued(&prompt).await;
+                let failed = matches!(removed, Err(Error::Log(_)));
+                let _ = reply.send(Some(removed));
+                Ok(if failed { Flow::End } else { Flow::Continue })
+            }
             ActorEvent::Task(TaskEvent::DecisionExpired(asked)) => {
                 self.expire_decision(asked).await?;
                 Ok(Flow::Continue)
@@ -265,8 +276,8 @@ impl Actor {
         if self.writer.is_stalled() {
             return Err(Error::DiskFull);
         }
-        let Prompt { message, mode, model, approver, never_yolo } = prompt;
-        let options = PromptOptions { mode, model, approver, never_yolo };
+        let Prompt { message, mode, model, approver, never_yolo, by } = prompt;
+        let options = PromptOptions { mode, model, approver, never_yolo, by };
         if options.is_forbidden_in(self.mode) {
             return Err(Error::Yolo(self.profile.id.clone()));
         }
@@ -311,9 +322,9 @@ impl Actor {
         }
         let model = options.model.filter(|model| self.profile.input.model.as_ref() != Some(model));
         let is_outdated = std::mem::take(&mut self.is_outdated) || model.is_some();
+        let has_new_settings = std::mem::take(&mut self.has_new_settings);
         if let Some(runtime) = &self.runtime
-            && is_outdated
-            && !runtime.session.switches_model()
+            && (has_new_settings || is_outdated && !runtime.session.switches_model())
         {
             self.discard_runtime().await;
         }
@@ -351,6 +362,7 @@ impl Actor {
             prompt_id: Some(prompt.prompt_id),
         };
         self.writer.set_task(Some(task_id.clone()));
+        self.writer.set_prompted_by(options.by);
         before.push(started.into());
         self.write(before).await?.await?;
 

@@ -26,13 +26,15 @@ pub struct Prompt {
     /// It must not run in `yolo`, whatever the session's mode is when its turn comes, because its sender may not use
     /// that mode.
     pub never_yolo: bool,
+    /// Who sent it; recorded in the event that starts its task.
+    pub by: Answerer,
 }
 
 impl Prompt {
     /// A prompt of plain text without an approver: what the policy would ask about is denied.
     pub fn text(text: impl Into<String>) -> Self {
         let (message, approver) = (TranscriptMessage::user(text), Approver::Nobody);
-        Self { message, mode: None, model: None, approver, never_yolo: false }
+        Self { message, mode: None, model: None, approver, never_yolo: false, by: Answerer::default() }
     }
 }
 
@@ -45,6 +47,8 @@ pub struct Amendment {
     pub model: Option<String>,
     /// The permission mode.
     pub mode: Option<Mode>,
+    /// How much the model thinks, a value of [`crate::facts::RuntimeFacts::thought_levels`]; the runtime is restarted.
+    pub thought_level: Option<String>,
 }
 
 /// Somebody's answer to a tool call or a question that waits.
@@ -133,6 +137,7 @@ pub(crate) enum Command {
     Close { reason: String, reply: Reply<()> },
     Respond { response: Response, reply: Reply<()> },
     Amend { amendment: Amendment, reply: Reply<()> },
+    RemoveQueued { prompt: PromptId, reply: Reply<()> },
 }
 
 impl Command {
@@ -142,9 +147,10 @@ impl Command {
         match self {
             Self::Prompt { reply, .. } => drop(reply.send(None)),
             Self::Stop { reply, .. } => drop(reply.send(None)),
-            Self::Close { reply, .. } | Self::Respond { reply, .. } | Self::Amend { reply, .. } => {
-                drop(reply.send(None));
-            }
+            Self::Close { reply, .. }
+            | Self::Respond { reply, .. }
+            | Self::Amend { reply, .. }
+            | Self::RemoveQueued { reply, .. } => drop(reply.send(None)),
         }
     }
 }

@@ -12,7 +12,7 @@ use roost_log::{DatedRule, Log};
 use roost_model::approval::Answerer;
 use roost_model::canonical;
 use roost_model::event::{NewEvent, RuntimeRef, Trace};
-use roost_model::ids::SessionId;
+use roost_model::ids::{PromptId, SessionId};
 use roost_model::mode::PermissionMode;
 use roost_model::payload::{RuleRemovedPayload, SessionCreatedPayload, SessionUpdatedPayload};
 use roost_model::registry::RuntimeRegistry;
@@ -283,6 +283,11 @@ impl Engine {
             None => None,
         };
         answer.unwrap_or(Err(Error::NothingToStop(id)))
+    }
+
+    /// Takes a prompt out of the session's queue; the running task goes on.
+    pub async fn remove_queued(&self, session: &str, prompt: &PromptId) -> Result<(), Error> {
+        self.send_to_actor(session, |reply| Command::RemoveQueued { prompt: prompt.clone(), reply }).await
     }
 
     /// Answers a tool call or a question that waits. Returns when the runtime has taken the answer.

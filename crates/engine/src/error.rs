@@ -1,7 +1,7 @@
 //! Why a client's command to the engine can fail.
 
 use roost_model::approval::Answerer;
-use roost_model::ids::{RuntimeSessionId, SessionId};
+use roost_model::ids::{PromptId, RuntimeSessionId, SessionId};
 
 use crate::adapter::AdapterError;
 use crate::artifacts::ArtifactError;
@@ -81,9 +81,20 @@ pub enum Error {
          another permission_mode (such as ask), or set policy.allow_yolo in roost.toml"
     )]
     Yolo(SessionId),
+    /// The runtime has no such level for how much its model thinks.
+    #[error("the runtime has no thought level \"{level}\"; it has {}", known.join(", "))]
+    UnknownThoughtLevel {
+        /// As the client sent it.
+        level: String,
+        /// All levels of the runtime; empty if it cannot be chosen.
+        known: &'static [&'static str],
+    },
     /// Nothing runs that could be stopped.
     #[error("session {0} has no running task")]
     NothingToStop(SessionId),
+    /// The prompt cannot be removed from the queue, because it is not in it.
+    #[error("prompt {0} does not wait in the queue; it has begun, was removed or never existed")]
+    NotQueued(PromptId),
     /// The session's actor failed while it carried out a command.
     #[error("session {0} failed while it was told something; look at its log, then try again")]
     SessionFailed(SessionId),

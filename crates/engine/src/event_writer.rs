@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use roost_log::{Health, Log, Receipt, StreamId};
+use roost_model::approval::Answerer;
 use roost_model::event::{EventBody, NewEvent, RuntimeRef, Trace};
 use roost_model::ids::{SessionId, TaskId};
 use roost_model::time::Timestamp;
@@ -18,6 +19,8 @@ pub(crate) struct EventWriter {
     log: Arc<dyn Log>,
     stream: StreamId,
     trace: Trace,
+    /// Who sent the prompt of the task; unknown for a task that was taken over.
+    prompted_by: Answerer,
     pub(crate) runtime: RuntimeRef,
     health: watch::Receiver<Health>,
 }
@@ -25,12 +28,18 @@ pub(crate) struct EventWriter {
 impl EventWriter {
     pub(crate) fn new(log: Arc<dyn Log>, session: &SessionId, runtime: RuntimeRef) -> Self {
         let health = log.health();
-        Self { log, stream: session.into(), trace: Trace::session(session.clone()), runtime, health }
+        let (trace, prompted_by) = (Trace::session(session.clone()), Answerer::default());
+        Self { log, stream: session.into(), trace, prompted_by, runtime, health }
     }
 
     /// Sets the task that the next events belong to; `None` between tasks.
     pub(crate) fn set_task(&mut self, task: Option<TaskId>) {
         self.trace.task_id = task;
+    }
+
+    /// Sets who sent the prompt of the next task that starts.
+    pub(crate) fn set_prompted_by(&mut self, by: Answerer) {
+        self.prompted_by = by;
     }
 
     /// A complete event; only its number is missing, which the log assigns.
@@ -41,6 +50,11 @@ impl EventWriter {
         // A task's first event is its start and its last is its end; what happens to the session is not the task's.
         if matches!(body, EventBody::SessionUpdated(_) | EventBody::SessionClosed(_)) {
             trace.task_id = None;
+        }
+        // A client causes the start of a task; what follows is the agent's doing.
+        if matches!(body, EventBody::TaskStarted(_)) {
+            trace.client_id.clone_from(&self.prompted_by.client_id);
+            trace.user_id.clone_from(&self.prompted_by.user_id);
         }
         NewEvent { time, trace, runtime, body }
     }

@@ -5,7 +5,7 @@ pub use roost_policy::{Action, ControlFiles, Toolset};
 
 use semver::Version;
 
-use crate::plain::PlainSetting;
+use crate::plain::{PlainSetting, Takes};
 
 /// The facts about one runtime. Whatever an adapter leaves as in [`RuntimeFacts::UNKNOWN`] is as strict as possible.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +17,8 @@ pub struct RuntimeFacts {
     pub config: ConfigKeys,
     /// Which of its own settings a paired device may choose; all others need more rights than to steer agents.
     pub plain_settings: &'static [PlainSetting],
+    /// Which of them says how much the model thinks; `None` if none does.
+    pub thought_level: Option<&'static str>,
     /// What its tools do, for the policy.
     pub tools: Toolset,
     /// The files of a workspace that steer it. Once it is registered, the policy guards them in the sessions of every
@@ -33,10 +35,20 @@ impl RuntimeFacts {
         preference: None,
         config: ConfigKeys { command: true, settings: false, url: false },
         plain_settings: &[],
+        thought_level: None,
         tools: Toolset::UNKNOWN,
         control_files: ControlFiles::NONE,
         tested: None,
     };
+
+    /// The setting for how much the model thinks, and its values; `None` if the runtime has no such setting.
+    pub fn thought_levels(&self) -> Option<(&'static str, &'static [&'static str])> {
+        let name = self.thought_level?;
+        self.plain_settings.iter().find_map(|setting| match (setting.path, setting.takes) {
+            ([key], Takes::OneOf(levels)) if *key == name => Some((name, levels)),
+            _ => None,
+        })
+    }
 }
 
 /// The range of versions that Roost's tests run a runtime with.

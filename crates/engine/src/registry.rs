@@ -61,6 +61,12 @@ impl Runtimes {
         self.find(&RuntimeName::from_id(id)).map_or(&[], |entry| entry.adapter.facts().plain_settings)
     }
 
+    /// The setting of this runtime for how much its model thinks, and its values; `None` if it has no such setting or is
+    /// not registered.
+    pub fn thought_levels(&self, id: &str) -> Option<(&'static str, &'static [&'static str])> {
+        self.find(&RuntimeName::from_id(id))?.adapter.facts().thought_levels()
+    }
+
     /// The files that steer any of the runtimes. Disabled ones count too, because people may run them outside of Roost.
     pub(crate) fn control_files(&self) -> Vec<ControlFiles> {
         self.entries.iter().map(|entry| entry.adapter.facts().control_files).collect()

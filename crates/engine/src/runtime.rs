@@ -96,6 +96,15 @@ impl Profile {
         }
     }
 
+    /// The part of it that is stored beside the log.
+    pub(crate) fn secrets(&self) -> SessionSecrets {
+        SessionSecrets {
+            env: self.env.clone(),
+            runtime_config: self.input.runtime_config.clone(),
+            mcp_servers: self.mcp_servers.clone(),
+        }
+    }
+
     /// Adds the session's own servers to those of the host. One of the same name replaces the host's.
     fn all_servers(&self, mut servers: Vec<McpServer>) -> Vec<McpServer> {
         servers.retain(|server| self.mcp_servers.iter().all(|own| own.name != server.name));

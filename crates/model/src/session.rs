@@ -315,6 +315,8 @@ impl SessionRecord {
                 self.mode = update.mode.unwrap_or(self.mode);
                 self.title = update.title.or(self.title.take());
                 self.model = update.model.or(self.model.take());
+                self.runtime_config = update.runtime_config.or(self.runtime_config.take());
+                self.runtime_config_hash = update.runtime_config_hash.or(self.runtime_config_hash.take());
                 self.runtime_session_id = update.runtime_session_id.or(self.runtime_session_id.take());
                 self.queue = update.queue.unwrap_or_else(|| std::mem::take(&mut self.queue));
             }

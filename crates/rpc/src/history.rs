@@ -71,10 +71,26 @@ wire! {
         /// Its model; absent means the runtime's default.
         #[serde(skip_serializing_if = "Option::is_none")]
         model: Option<String>,
+        /// How much its model thinks; absent if its runtime has no such setting.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        thought_level: Option<ThoughtLevel>,
         /// Ids of the clients that watch it or have it on their screen.
         viewers: Vec<String>,
         /// Its complete record.
         record: SessionRecord,
+    }
+}
+
+wire! {
+    /// How much the model of a session thinks before it answers.
+    ThoughtLevel {
+        /// The name of the runtime's own setting for it, as in `runtime_config`.
+        setting: String,
+        /// The level of the session; absent means the runtime's default.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        current: Option<String>,
+        /// The levels that can be chosen.
+        levels: Vec<String>,
     }
 }
 

@@ -66,6 +66,9 @@ params! {
         /// Model to use, at most 1 KiB; the runtime's default if absent. An existing session changes with
         /// its next task.
         model: String,
+        /// How much the model thinks: one of the `levels` that `session/get` lists for the session. Only for a session
+        /// that exists, which changes with its next task; a new one takes it in `runtime_config`.
+        thought_level: String,
         /// The runtime's own settings, at most 64 KiB, passed on without interpretation.
         #[serde(alias = "runtimeConfig")]
         runtime_config: Map<String, Value>,
@@ -240,6 +243,8 @@ params! {
         ;
         /// What to stop; `session` if absent.
         what: StopWhat,
+        /// Id of a queued prompt, from `session/send`: it is removed from the queue, and nothing is stopped.
+        prompt_id: String,
         /// Why, for the record; `stopped by a client` if absent.
         reason: String,
         /// Id of the runtime that the session must have; any if absent.

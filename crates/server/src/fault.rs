@@ -29,6 +29,8 @@ pub(crate) fn engine(error: EngineError) -> Fault {
         }
         EngineError::Working(session) => return Fault::new(FaultCode::Busy, &error).with("session_id", session),
         EngineError::NothingToStop(_) => FaultCode::AgentNotRunning,
+        EngineError::UnknownThoughtLevel { .. } => return Fault::params(&error).with("field", "thought_level"),
+        EngineError::NotQueued(prompt) => return Fault::params(&error).with("prompt_id", prompt),
         EngineError::SessionFailed(_) => FaultCode::SessionInvalid,
         // A client that answers too late is told with the code under which it looks for that.
         EngineError::NotPending(_) => FaultCode::InternalError,

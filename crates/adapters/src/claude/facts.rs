@@ -9,6 +9,7 @@ pub(super) static FACTS: RuntimeFacts = RuntimeFacts {
     preference: Some(1),
     config: ConfigKeys { settings: true, ..RuntimeFacts::UNKNOWN.config },
     plain_settings: plain::SETTINGS,
+    thought_level: Some("effortLevel"),
     tools: Toolset {
         actions: &[
             (Action::Read, &["Read", "Glob", "Grep", "LS", "NotebookRead"]),

@@ -32,6 +32,7 @@ pub(super) static FACTS: RuntimeFacts = RuntimeFacts {
     preference: Some(2),
     config: ConfigKeys { settings: true, ..RuntimeFacts::UNKNOWN.config },
     plain_settings: plain::SETTINGS,
+    thought_level: Some("model_reasoning_effort"),
     tools: Toolset {
         // Both as its model calls them and as its server reports them.
         actions: &[

@@ -10,6 +10,7 @@ pub(super) static FACTS: RuntimeFacts = RuntimeFacts {
     preference: Some(3),
     config: ConfigKeys { settings: true, ..RuntimeFacts::UNKNOWN.config },
     plain_settings: plain::SETTINGS,
+    thought_level: None,
     tools: Toolset {
         actions: &[
             (

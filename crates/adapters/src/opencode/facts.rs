@@ -9,6 +9,7 @@ pub(super) static FACTS: RuntimeFacts = RuntimeFacts {
     preference: Some(4),
     config: ConfigKeys { settings: true, url: true, ..RuntimeFacts::UNKNOWN.config },
     plain_settings: plain::SETTINGS,
+    thought_level: None,
     tools: Toolset {
         // Its permission requests use the same names.
         actions: &[

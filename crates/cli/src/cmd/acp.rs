@@ -19,6 +19,7 @@ use rustix::io::fcntl_dupfd_cloexec;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
+use super::login;
 use crate::cli::Context;
 use crate::connect;
 use crate::error::Error;
@@ -78,6 +79,18 @@ pub(crate) struct Args {
     /// Which input is accepted
     #[arg(long, value_name = "PROFILE", default_value = "compat")]
     profile: InputProfile,
+    /// Offer the editor a way to log in to the agent
+    #[arg(long, value_name = "METHOD", requires = "runtime")]
+    auth_method: Option<AuthMethod>,
+    /// Log in to the agent in this terminal instead; an editor adds this for the method `terminal`
+    #[arg(long, requires = "runtime")]
+    login: bool,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum AuthMethod {
+    /// The editor runs its command again in a terminal, with --login
+    Terminal,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -96,6 +109,9 @@ enum AcpCommand {
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     if let Some(AcpCommand::Setup(args)) = &args.command {
         return setup::run(args);
+    }
+    if let (true, Some(runtime)) = (args.login, &args.runtime) {
+        return login::run(login::Args::for_runtime(runtime.clone()), context).await;
     }
     let input = File::from(fcntl_dupfd_cloexec(rustix::stdio::stdin(), FIRST_FREE).map_err(start_error)?);
     let output = File::from(fcntl_dupfd_cloexec(rustix::stdio::stdout(), FIRST_FREE).map_err(start_error)?);
@@ -133,6 +149,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
             InputProfile::Compat => Profile::Compat,
             InputProfile::Strict => Profile::Strict,
         },
+        terminal_login: args.auth_method.map(|AuthMethod::Terminal| vec!["--login".to_owned()]),
     };
     let transport = Transport { incoming, outgoing };
     if args.standalone {

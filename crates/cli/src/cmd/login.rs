@@ -38,6 +38,13 @@ pub(crate) struct Args {
     print: bool,
 }
 
+impl Args {
+    /// The login of this agent in its usual namespace.
+    pub(crate) fn for_runtime(runtime: String) -> Self {
+        Self { runtime, namespace: None, print: false }
+    }
+}
+
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let Args { runtime, namespace, print } = args;
     let id = RuntimeName::from_id(&runtime).id().to_owned();

@@ -33,7 +33,13 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let session_id = find::hosted(&client, &args.session).await?.session_id;
     let what = if args.task { StopWhat::Task } else { StopWhat::Session };
     let reason = Some("`roost stop`".into());
-    let params = SessionStopParams { session_id: session_id.clone(), what: Some(what), reason, agent_type: None };
+    let params = SessionStopParams {
+        session_id: session_id.clone(),
+        what: Some(what),
+        reason,
+        prompt_id: None,
+        agent_type: None,
+    };
     let stopped = client.call::<method::SessionStop>(params).await?;
     screen::print(&format!("{} ({}).", stopped.message, session_id))?;
     Ok(Exit::Completed)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use roost_model::approval::ApprovalEnd;
+use roost_model::approval::{Answerer, ApprovalEnd};
 use roost_model::failure::{FailureCode, TaskError};
 use roost_model::payload::{SessionClosedPayload, SessionUpdatedPayload};
 use roost_model::session::{QueuedPrompt, SessionStatus, SessionStep, TaskOutcome};
@@ -136,8 +136,14 @@ impl Actor {
         if let Some(at) = self.queue.iter().position(|prompt| !prompt.held) {
             let prompt = self.queue.remove(at);
             // The options of a prompt from before a restart are lost, and its sender may be gone.
-            let defaults = PromptOptions { mode: None, model: None, approver: Approver::Nobody, never_yolo: true };
-            let options = self.prompt_options.get(&prompt.prompt_id).cloned().unwrap_or(defaults);
+            let defaults = || PromptOptions {
+                mode: None,
+                model: None,
+                approver: Approver::Nobody,
+                never_yolo: true,
+                by: Answerer::default(),
+            };
+            let options = self.prompt_options.get(&prompt.prompt_id).cloned().unwrap_or_else(defaults);
             let queue = Some(self.queue.clone());
             let update = SessionUpdatedPayload { queue, ..Default::default() };
             match self.begin(prompt.clone(), options, vec![update.into()]).await {

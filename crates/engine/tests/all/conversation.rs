@@ -122,6 +122,23 @@ async fn a_prompt_while_the_session_is_busy_waits_and_runs_afterwards() {
 }
 
 #[tokio::test]
+async fn a_prompt_that_is_removed_from_the_queue_never_runs() {
+    let mut host = Harness::start().await;
+    let session = host.session().await;
+    host.begin(&session, "one").await;
+    let (mut runtime, agent) = host.runtimes().task().await;
+    let (two, _) = (host.queue(&session, "two").await, host.queue(&session, "three").await);
+    host.engine.remove_queued(session.as_str(), &two).await.unwrap();
+    assert_eq!(host.record(&session).await.queue.len(), 1);
+    let again = host.engine.remove_queued(session.as_str(), &two).await;
+    assert!(matches!(again, Err(Error::NotQueued(prompt)) if prompt == two));
+
+    agent.finish().await;
+    assert_eq!(runtime.task().await.prompt(), "three");
+    host.stop().await;
+}
+
+#[tokio::test]
 async fn a_full_queue_refuses_the_next_prompt() {
     let mut host = Harness::start().await;
     let session = host.session().await;
@@ -187,6 +204,8 @@ async fn what_the_runtime_says_about_its_session_changes_only_what_is_its_own() 
         title: Some("a title".into()),
         model: Some("a model".into()),
         mode: Some(Mode::Yolo),
+        runtime_config: None,
+        runtime_config_hash: None,
         runtime_session_id: Some("another".into()),
         queue: Some(Vec::new()),
         reason: None,

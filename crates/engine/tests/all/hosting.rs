@@ -3,7 +3,6 @@
 use roost_engine::{Approver, Decision, Error, Prompt, Response, ResponseTo};
 use roost_model::approval::{Answerer, ApprovalScope};
 use roost_model::canonical;
-use roost_model::content::TranscriptMessage;
 use roost_model::event::{EventBody, NormalizedEventType as Type};
 use roost_model::ids::SessionId;
 use roost_model::mode::Mode;
@@ -24,8 +23,7 @@ async fn start() -> (Harness, HostCalls) {
 /// A session in which an agent works that has asked the host for `lookup` calls of these ids.
 async fn asking(host: &mut Harness, mode: Mode, calls: &[&str]) -> (SessionId, FakeSession, FakeTask) {
     let session = host.session_in(mode).await;
-    let message = TranscriptMessage::user("one");
-    let prompt = Prompt { message, mode: None, model: None, approver: Approver::Present, never_yolo: false };
+    let prompt = Prompt { approver: Approver::Present, ..Prompt::text("one") };
     host.engine.prompt(session.as_str(), prompt).await.unwrap();
     let (runtime, agent) = host.runtimes().task().await;
     agent.say_all(calls.iter().flat_map(|call| [requested_of("lookup", call), asks_host("lookup", call)])).await;

@@ -72,6 +72,12 @@ payload! {
         /// The new mode, from the next task on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<Mode>,
+        /// The runtime's own settings after a change, without their secrets, from the next task on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        runtime_config: Option<Map<String, Value>>,
+        /// The hash of the settings with their secrets; there if `runtime_config` is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        runtime_config_hash: Option<String>,
         /// The runtime's own id for the session, once it is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         runtime_session_id: Option<RuntimeSessionId>,

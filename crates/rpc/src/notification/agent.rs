@@ -155,6 +155,8 @@ session_event! {
         prompt: String,
         /// When the task started; only when a task starts.
         started_at: Timestamp,
+        /// Id of the client that sent the prompt; only when a task starts, and absent if no client did.
+        prompted_by: String,
         /// Why the task failed; only for the state `error`.
         error: String,
     }

@@ -94,7 +94,7 @@ pub fn project(prelude: &Prelude, event: &NormalizedEvent, session: &SessionCont
             vec![session::end(&builder, closed), session::stopped(&builder, event)]
         }
         Body::TaskStarted(started) => {
-            let mut notes = vec![state::running(&builder, started), state::pty(&builder, Pty::Thinking)];
+            let mut notes = vec![state::running(&builder, event, started), state::pty(&builder, Pty::Thinking)];
             notes.extend(claude_message::message(&builder, event));
             notes.push(state::spinner(&builder, "Working"));
             notes

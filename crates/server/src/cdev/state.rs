@@ -40,10 +40,15 @@ pub(super) enum Pty {
 }
 
 /// The `claude_status` of a task that starts, with its prompt.
-pub(super) fn running(builder: &NotificationBuilder<'_>, started: &TaskStartedPayload) -> Notification {
+pub(super) fn running(
+    builder: &NotificationBuilder<'_>,
+    event: &NormalizedEvent,
+    started: &TaskStartedPayload,
+) -> Notification {
     let prompt = started.messages.iter().map(|message| message.text()).collect::<Vec<_>>().join("\n");
     let fields = json!({
         "state": TaskState::Running, "prompt": short(&prompt, PROMPT_CHARS), "started_at": builder.time,
+        "prompted_by": event.trace.client_id,
     });
     builder.note("claude_status", Audience::Workspace, fields)
 }

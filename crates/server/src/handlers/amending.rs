@@ -40,6 +40,7 @@ pub(super) async fn amend(
         title: params.title.clone().filter(|title| record.title.as_ref() != Some(title)),
         model: params.model.clone().filter(|model| record.model.as_ref() != Some(model)),
         mode: mode.filter(|mode| *mode != record.mode),
+        thought_level: params.thought_level.clone(),
     };
     if amendment == Amendment::default() {
         return Ok(record);

@@ -65,6 +65,11 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
         let outcome = if shape::is_live(&record) { "existing" } else { "attached" };
         return attach_result(context, record, outcome).await;
     }
+    if params.thought_level.is_some() {
+        let why =
+            "thought_level is for a session that exists; a new one takes the runtime's own setting in runtime_config";
+        return Err(Fault::params(why).with("field", "thought_level"));
+    }
     let runtime = routing::runtime(context, agent_type).await?;
     let mcp_servers = mcp_servers::of_session(context, &runtime, params.mcp_servers.unwrap_or_default())?;
     let mut worktree = None;
@@ -279,7 +284,8 @@ pub(super) async fn prompt(
         Presence::Present => Approver::Present,
         Presence::Nobody => Approver::Nobody,
     };
-    let prompt = Prompt { message, mode, model, approver, never_yolo: !context.may_yolo() };
+    let (never_yolo, by) = (!context.may_yolo(), context.caller.answerer());
+    let prompt = Prompt { message, mode, model, approver, never_yolo, by };
     context.host.sessions.engine.prompt(session.as_str(), prompt).await.map_err(fault::engine)
 }
 
@@ -287,6 +293,16 @@ pub(crate) async fn stop(context: &Context<'_>, params: SessionStopParams) -> Re
     let record = routing::session(context, &params.session_id, params.agent_type.as_deref()).await?;
     let engine = &context.host.sessions.engine;
     let id = record.session_id.as_str();
+    let stopped = |message: &str, outcome| SessionStopResult {
+        success: true,
+        message: message.into(),
+        agent_type: record.runtime.id().into(),
+        outcome,
+    };
+    if let Some(prompt) = params.prompt_id {
+        engine.remove_queued(id, &prompt.into()).await.map_err(fault::engine)?;
+        return Ok(stopped("Prompt removed from the queue", None));
+    }
     let reason = params.reason.as_deref().unwrap_or("stopped by a client");
     let outcome = match engine.stop(id, reason).await {
         Ok(outcome) => Some(outcome),
@@ -301,7 +317,7 @@ pub(crate) async fn stop(context: &Context<'_>, params: SessionStopParams) -> Re
         (StopWhat::Task, Some(_)) => "Task stopped",
         (StopWhat::Task, None) => "No task was running",
     };
-    Ok(SessionStopResult { success: true, message: message.into(), agent_type: record.runtime.id().into(), outcome })
+    Ok(stopped(message, outcome))
 }
 
 pub(crate) async fn input(context: &Context<'_>, params: SessionInputParams) -> Result<SessionInputResult, Fault> {

@@ -2,7 +2,7 @@
 
 use roost_model::approval::{Pending, PendingAsk};
 use roost_model::session::{SessionRecord, SessionStatus, TaskOutcome};
-use roost_rpc::{HistoryItem, KeptBy, SessionInfo, SessionState};
+use roost_rpc::{HistoryItem, KeptBy, SessionInfo, SessionState, ThoughtLevel};
 
 use crate::host::Host;
 use crate::workspaces::Workspaces;
@@ -37,6 +37,13 @@ fn activity_word(record: &SessionRecord) -> &'static str {
     if is_live(record) { "running" } else { "historical" }
 }
 
+fn thought_level(host: &Host, record: &SessionRecord) -> Option<ThoughtLevel> {
+    let (setting, levels) = host.sessions.engine.runtimes().thought_levels(record.runtime.id())?;
+    let current = record.runtime_config.as_ref().and_then(|config| config.get(setting)?.as_str());
+    let levels = levels.iter().map(ToString::to_string).collect();
+    Some(ThoughtLevel { setting: setting.into(), current: current.map(ToOwned::to_owned), levels })
+}
+
 pub(super) fn session_info(host: &Host, record: &SessionRecord, source: KeptBy) -> SessionInfo {
     SessionInfo {
         session_id: record.session_id.to_string(),
@@ -52,6 +59,7 @@ pub(super) fn session_info(host: &Host, record: &SessionRecord, source: KeptBy) 
         workspace_id: workspace_id(&host.workspaces, record),
         project_path: record.cwd.clone(),
         model: record.model.clone(),
+        thought_level: thought_level(host, record),
         viewers: host.presence.viewers(record.session_id.as_str()),
         record: record.clone(),
     }

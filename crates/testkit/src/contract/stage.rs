@@ -12,7 +12,7 @@ use roost_engine::{
 };
 use roost_log::{Filter, Log, LogOptions, SqliteLog, Start, StreamId};
 use roost_model::approval::{Answerer, ApprovalScope};
-use roost_model::content::{AssistantContentBlock, TranscriptMessage};
+use roost_model::content::AssistantContentBlock;
 use roost_model::event::{EventBody, NormalizedEvent};
 use roost_model::ids::{SessionId, TaskId};
 use roost_model::mode::Mode;
@@ -177,8 +177,7 @@ impl Stage {
 
     /// Sends a prompt and returns when its task has begun.
     pub(super) async fn begin(&self, session: &SessionId, text: &str, approver: Approver) -> TaskId {
-        let prompt =
-            Prompt { message: TranscriptMessage::user(text), mode: None, model: None, approver, never_yolo: false };
+        let prompt = Prompt { approver, ..Prompt::text(text) };
         match soon("a prompt is taken", self.host().engine.prompt(session.as_str(), prompt)).await.unwrap() {
             Accepted::Started(task) => task,
             Accepted::Queued(prompt) => {

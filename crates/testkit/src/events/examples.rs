@@ -217,6 +217,8 @@ fn additions() -> Vec<EventBody> {
             title: Some("Bernoulli".into()),
             model: Some("gpt-6-mini".into()),
             mode: Some(Mode::Plan),
+            runtime_config: json!({ "effort": "high" }).as_object().cloned(),
+            runtime_config_hash: Some("sha256:1".into()),
             runtime_session_id: Some("thread-7".into()),
             queue: Some(vec![QueuedPrompt {
                 prompt_id: "prompt_2".into(),

@@ -26,6 +26,7 @@ use crate::soon;
 /// The fake's static facts: no known tools, and one setting that a device may choose.
 static FACTS: RuntimeFacts = RuntimeFacts {
     plain_settings: &[PlainSetting { path: &["effort"], takes: Takes::OneOf(&["low", "high"]) }],
+    thought_level: Some("effort"),
     ..RuntimeFacts::UNKNOWN
 };
 

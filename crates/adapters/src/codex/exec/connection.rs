@@ -131,7 +131,8 @@ impl Connection for ExecConnection {
                 if let Some(text) = last_message.filter(|_| !self.mapper.has_output) {
                     self.mapper.push_output(text, &mut self.out.drafts);
                 }
-                self.mapper.end.get_or_insert_with(|| TaskEnd::Completed("end_turn".into()));
+                let reason = "Codex reported the end of the turn (ACPLB_NOTIFY_PATH)";
+                self.mapper.end.get_or_insert_with(|| TaskEnd::Completed(reason.into()));
                 self.set_exit_deadline();
                 PumpAction::Continue
             }

@@ -1,13 +1,14 @@
 //! `roost acp` without a daemon, and under the name of seed 002's agent.
 
+use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::agents::Agent;
 
-use super::editor::Editor;
-use crate::kit::{RoostInstance, wait_for};
+use super::editor::{Editor, code};
+use crate::kit::{RoostInstance, script, wait_for};
 use crate::real;
 
 #[test]
@@ -44,6 +45,93 @@ fn under_the_name_codex_cli_acp_sessions_run_on_codex() {
     assert!(!editor.answer().is_empty());
 }
 
+/// An editor of `codex-cli-acp` with these variables. Its Codex, which `CODEX_RUN` names, is too old for its app server
+/// and does this after it has begun.
+fn old_codex(instance: &RoostInstance, does: &str, variables: &[(&str, &str)]) -> (Editor, String) {
+    fs::create_dir_all(instance.home()).unwrap();
+    let (named, codex) = (instance.home().join("codex-cli-acp"), instance.home().join("my-codex"));
+    symlink(env!("CARGO_BIN_EXE_roost"), &named).unwrap();
+    let version = r#"if [ "$1" = --version ]; then echo "codex-cli 0.50.0"; exit; fi"#;
+    script(
+        &codex,
+        &format!("{version}\ncat > /dev/null\necho '{}'\n{does}", r#"{"type":"thread.started","thread_id":"x"}"#),
+    );
+    let mut command = Command::new(&named);
+    instance.clear(&mut command).env("CODEX_RUN", &codex).envs(variables.iter().copied());
+    let mut editor = Editor::from_command(command);
+    editor.initialize();
+    let session = editor.new_session(instance);
+    (editor, session)
+}
+
+fn ended_by(reply: &Value) -> (&Value, &Value) {
+    (&reply["result"]["stopReason"], &reply["result"]["_meta"]["roost"]["endedBy"])
+}
+
+#[test]
+fn the_codex_that_codex_run_names_ends_its_turn_itself() {
+    let instance = RoostInstance::new();
+    let message = r#"{"type":"item.completed","item":{"id":"1","type":"agent_message","text":"from my own Codex"}}"#;
+    let end = r#"{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}"#;
+    let (mut editor, session) = old_codex(&instance, &format!("echo '{message}'\necho '{end}'"), &[]);
+    let prompt = editor.prompt(&session, "hello");
+    let reply = editor.reply(prompt);
+    assert_eq!(ended_by(&reply), (&json!("end_turn"), &json!("runtime")), "{reply}");
+    assert_eq!(editor.answer(), "from my own Codex");
+}
+
+#[test]
+fn a_codex_that_says_nothing_for_the_idle_timeout_ends_its_turn() {
+    let instance = RoostInstance::new();
+    let (mut editor, session) = old_codex(&instance, "exec sleep 600", &[("ACPLB_IDLE_TIMEOUT_MS", "300")]);
+    let prompt = editor.prompt(&session, "hello");
+    let reply = editor.reply(prompt);
+    assert_eq!(ended_by(&reply), (&json!("end_turn"), &json!("idle_timeout")), "{reply}");
+}
+
+#[test]
+fn the_notify_file_ends_a_turn_and_has_its_last_message() {
+    let instance = RoostInstance::new();
+    let file = instance.work().join("notify.jsonl");
+    let end = r#"{"type":"agent-turn-complete","thread-id":"x","last-assistant-message":"from the file"}"#;
+    let does = format!("echo '{end}' >> '{}'\nexec sleep 600", file.display());
+    let variables = [("ACPLB_NOTIFY_PATH", file.to_str().unwrap()), ("ACPLB_NOTIFY_KIND", "file")];
+    let (mut editor, session) = old_codex(&instance, &does, &variables);
+    let prompt = editor.prompt(&session, "hello");
+    let reply = editor.reply(prompt);
+    assert_eq!(ended_by(&reply), (&json!("end_turn"), &json!("notify")), "{reply}");
+    assert_eq!(editor.answer(), "from the file");
+}
+
+#[test]
+fn a_codex_that_exits_without_a_result_is_an_error_that_says_so() {
+    let instance = RoostInstance::new();
+    let (mut editor, session) = old_codex(&instance, "echo 'out of luck' >&2; exit 3", &[]);
+    let prompt = editor.prompt(&session, "hello");
+    let error = &editor.reply(prompt)["error"];
+    assert_eq!(error["data"]["_meta"]["roost"]["endedBy"], "exit", "{error}");
+    assert!(error["data"]["stderr"].as_str().unwrap().contains("out of luck"), "{error}");
+}
+
+#[test]
+fn the_thought_level_that_an_editor_chooses_counts_from_the_next_task_on() {
+    let instance = RoostInstance::new();
+    let end = r#"{"type":"turn.completed"}"#;
+    let (config, does) = (instance.work().join("config.toml"), "cp \"$CODEX_HOME/config.toml\" .");
+    let (mut editor, session) = old_codex(&instance, &format!("{does}\necho '{end}'"), &[]);
+    for level in ["high", "low"] {
+        let chosen = json!({ "sessionId": session, "configId": "thought_level", "value": level });
+        let options = editor.result("session/set_config_option", chosen)["configOptions"].clone();
+        assert_eq!(options[3]["currentValue"], level, "{options}");
+        let prompt = editor.prompt(&session, "hello");
+        assert_eq!(editor.reply(prompt)["result"]["stopReason"], "end_turn");
+        let written = fs::read_to_string(&config).unwrap();
+        assert!(written.contains(&format!("model_reasoning_effort = \"{level}\"")), "{written}");
+    }
+    let unknown = json!({ "sessionId": session, "configId": "thought_level", "value": "enormous" });
+    assert_eq!(code(&editor.call("session/set_config_option", unknown)), -32602);
+}
+
 #[test]
 fn the_audit_file_has_a_line_for_what_the_editor_did() {
     let instance = RoostInstance::new();
@@ -58,7 +146,7 @@ fn the_audit_file_has_a_line_for_what_the_editor_did() {
         editor.reply(id);
     }
     editor.result("session/set_mode", json!({ "sessionId": session, "modeId": "plan" }));
-    let lines: Vec<serde_json::Value> = wait_for("all lines", || {
+    let lines: Vec<Value> = wait_for("all lines", || {
         let lines = std::fs::read_to_string(&file).unwrap();
         let lines: Vec<_> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         (lines.len() == 7).then_some(lines)

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use super::editor::Editor;
-use crate::kit::{RoostInstance, wait_for};
+use crate::kit::{RoostInstance, of_type, wait_for};
 
 fn load(instance: &RoostInstance, session: &str) -> Value {
     json!({ "sessionId": session, "cwd": instance.work(), "mcpServers": [] })
@@ -100,6 +100,45 @@ fn a_second_editor_sees_the_first_ones_prompt_and_either_answers() {
     second.chunk("notes.txt");
     let theirs = second.updates("user_message_chunk").pop().unwrap();
     assert_eq!(theirs["content"]["text"], "edit notes.txt");
+}
+
+#[test]
+fn a_prompt_says_who_sent_it_in_the_log_and_to_other_editors() {
+    let instance = RoostInstance::new();
+    let (mut first, mut second) = (Editor::open(&instance, &[]), Editor::open(&instance, &[]));
+    let session = first.new_session(&instance);
+    second.result("session/load", load(&instance, &session));
+    for editor in [&mut first, &mut second] {
+        let prompt = editor.prompt(&session, "hello");
+        editor.reply(prompt);
+    }
+    let events = instance.run(&["log", &session, "--json"]).ended(0).events(1);
+    let started: Vec<_> = of_type(&events, "task.started").iter().map(|event| &event["trace"]["client_id"]).collect();
+    assert!(started.len() == 2 && started.iter().all(|client| client.is_string()), "{started:?}");
+    assert_ne!(started[0], started[1]);
+    let theirs = second.updates("user_message_chunk").pop().unwrap();
+    assert_eq!(theirs["_meta"]["roost"]["promptedBy"], json!({ "clientId": started[0] }));
+}
+
+#[test]
+fn a_queued_prompt_that_is_cancelled_is_answered_at_once_and_leaves_the_queue() {
+    let instance = RoostInstance::new();
+    let (mut first, mut second) = (Editor::open(&instance, &[]), Editor::open(&instance, &[]));
+    let session = first.new_session(&instance);
+    second.result("session/load", load(&instance, &session));
+    let running = first.prompt(&session, "slow 600");
+    second.wait("the first prompt", |message| message["params"]["update"]["sessionUpdate"] == "user_message_chunk");
+    let queued = second.prompt(&session, "hello");
+    second.notify("session/cancel", json!({ "sessionId": session }));
+    let reply = second.reply(queued);
+    assert_eq!(reply["result"]["stopReason"], "cancelled", "{reply}");
+    assert_eq!(reply["result"]["_meta"]["roost"]["endedBy"], "cancel", "{reply}");
+    first.notify("session/cancel", json!({ "sessionId": session }));
+    assert_eq!(first.reply(running)["result"]["stopReason"], "cancelled");
+    let events = instance.run(&["log", &session, "--json"]).ended(0).events(1);
+    assert_eq!(of_type(&events, "task.started").len(), 1);
+    let queue = |event: &&Value| event["payload"].get("queue").cloned();
+    assert_eq!(of_type(&events, "session.updated").iter().filter_map(queue).next_back(), Some(json!([])));
 }
 
 #[test]

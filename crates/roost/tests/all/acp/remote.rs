@@ -145,6 +145,26 @@ async fn a_remote_editor_prompts_and_answers_what_is_asked() {
 }
 
 #[tokio::test]
+async fn a_prompt_of_a_device_names_the_device_to_people_and_to_editors() {
+    let instance = RoostInstance::new();
+    let door = up(&instance);
+    let token = paired(&instance, door).await;
+    let mut editor = RemoteEditor::open(door, &token).await;
+    let session = editor.new_session(&instance).await;
+    let prompt = editor.prompt(&session, "hello").await;
+    editor.reply(prompt).await;
+    let listed = instance.run(&["devices", "--json"]).ended(0).stdout;
+    let device: Value = serde_json::from_str(listed.lines().next().unwrap()).unwrap();
+    let name = device["name"].as_str().unwrap_or_else(|| panic!("{device}"));
+    let log = instance.run(&["log", &session]).ended(0).stdout;
+    assert!(log.contains(&format!("from {name}")), "{log}");
+    let mut other = RemoteEditor::open(door, &token).await;
+    other.call("session/load", json!({ "sessionId": session, "cwd": instance.work(), "mcpServers": [] })).await;
+    let shown = other.wait(|message| message["params"]["update"]["sessionUpdate"] == "user_message_chunk").await;
+    assert_eq!(shown["params"]["update"]["_meta"]["roost"]["promptedBy"]["userId"], name);
+}
+
+#[tokio::test]
 async fn a_remote_editor_may_do_no_more_than_its_device() {
     let instance = RoostInstance::new();
     let door = up(&instance);

@@ -23,6 +23,25 @@ fn the_agent_says_what_it_can_do() {
     }
 }
 
+const WITH_LOGIN: [&str; 4] = ["--runtime", "demo", "--auth-method", "terminal"];
+
+#[test]
+fn a_login_in_a_terminal_is_offered_only_to_a_client_that_has_one() {
+    let instance = RoostInstance::new();
+    let mut editor = Editor::start(&instance, &WITH_LOGIN);
+    assert_eq!(editor.initialize()["authMethods"], json!([]));
+    let able = json!({ "protocolVersion": 1, "clientCapabilities": { "auth": { "terminal": true } } });
+    let offered = editor.result("initialize", able)["authMethods"].clone();
+    assert_eq!((&offered[0]["type"], &offered[0]["args"]), (&json!("terminal"), &json!(["--login"])), "{offered}");
+}
+
+#[test]
+fn the_command_of_the_editor_with_login_logs_in_to_its_agent() {
+    let instance = RoostInstance::new();
+    let said = instance.run(&[&["acp"], &WITH_LOGIN[..], &["--login"]].concat()).ended(0).stdout;
+    assert!(said.starts_with("demo: logged in"), "{said}");
+}
+
 #[test]
 fn a_newer_version_is_answered_with_the_one_that_is_spoken() {
     let instance = RoostInstance::new();

@@ -11,7 +11,6 @@ use roost_engine::{
 };
 use roost_log::{Filter, Log, LogOptions, SqliteLog, Start, StateLock, StreamId};
 use roost_model::approval::{Answerer, ApprovalScope, PendingAsk};
-use roost_model::content::TranscriptMessage;
 use roost_model::event::{EventBody, NormalizedEvent};
 use roost_model::ids::SessionId;
 use roost_model::mode::Mode;
@@ -170,8 +169,7 @@ fn first_daemon() {
         let (engine, log) = engine(&setup).await;
         let new = NewSession { mode: Mode::Ask, isolation: setup.isolation, ..NewSession::within(setup.cwd.clone()) };
         let session = engine.create_session(new).await.unwrap();
-        let message = TranscriptMessage::user("SCRIPT:shell");
-        let prompt = Prompt { message, mode: None, model: None, approver: Approver::Present, never_yolo: false };
+        let prompt = Prompt { approver: Approver::Present, ..Prompt::text("SCRIPT:shell") };
         engine.prompt(session.as_str(), prompt).await.unwrap();
         wait_for(&log, &session, |event| matches!(event.body, EventBody::ApprovalRequested(_))).await;
         print_session_of_killed_daemon(&session);

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use roost_engine::{Approver, Config, Engine, Environments, NewSession, Prompt, Runtimes};
 use roost_log::{Filter, Log, LogOptions, SqliteLog, Start, StateLock, StreamId};
-use roost_model::content::TranscriptMessage;
 use roost_model::event::{EventBody, NormalizedEvent};
 use roost_model::failure::FailureCode;
 use roost_model::ids::{SessionId, TaskId};
@@ -75,13 +74,7 @@ impl Daemon {
     }
 
     async fn prompt(&self, session: &SessionId, text: &str) -> TaskId {
-        let prompt = Prompt {
-            message: TranscriptMessage::user(text),
-            mode: None,
-            model: None,
-            approver: Approver::Present,
-            never_yolo: false,
-        };
+        let prompt = Prompt { approver: Approver::Present, ..Prompt::text(text) };
         self.engine.prompt(session.as_str(), prompt).await.unwrap();
         let started = |event: &NormalizedEvent| match &event.body {
             EventBody::TaskStarted(started) => format!("{:?}", started.messages).contains(text),

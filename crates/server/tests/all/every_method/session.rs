@@ -254,6 +254,8 @@ fn forgetting() -> Vec<Row> {
         gives("session/stop", session(), json!({ "success": true, "message": "*", "agent_type": "fake" }))
             .expects_event("session_stopped", json!({ "session_id": "$session", "workspace_id": "$workspace" })),
         refuses("session/stop", json!({ "session_id": "no" }), "SESSION_NOT_FOUND"),
+        refuses("session/stop", json!({ "session_id": "$session", "prompt_id": "no" }), "INVALID_PAYLOAD"),
+        refuses("session/start", json!({ "session_id": "$session", "thought_level": "no" }), "INVALID_PAYLOAD"),
         gives(
             "session/fork",
             json!({ "session_id": "$session", "title": "the other way" }),
