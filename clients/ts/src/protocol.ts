@@ -4398,7 +4398,7 @@ export interface SessionStart {
 export interface SessionStartParams {
   /** The workspace to work in; required unless `session_id` or `cwd` is given. */
   workspace_id?: string;
-  /** The folder to work in, in a workspace or not; needs the scope `admin`, which the local socket has. */
+  /** The folder to work in. Outside of workspaces and `workspaces.roots` it needs the scope `admin`. */
   cwd?: string;
   /** The session to attach to. One that only its runtime has becomes a session of Roost. */
   session_id?: string;

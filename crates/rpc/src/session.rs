@@ -43,7 +43,7 @@ params! {
         ;
         /// The workspace to work in; required unless `session_id` or `cwd` is given.
         workspace_id: String,
-        /// The folder to work in, in a workspace or not; needs the scope `admin`, which the local socket has.
+        /// The folder to work in. Outside of workspaces and `workspaces.roots` it needs the scope `admin`.
         cwd: String,
         /// The session to attach to. One that only its runtime has becomes a session of Roost.
         #[serde(alias = "resume_session_id")]
