@@ -133,7 +133,7 @@ impl<'a> Daemon<'a> {
         let serve = home.confine(&mut serve).stdin(Stdio::null()).stdout(Stdio::piped());
         let child = serve.spawn().map_err(|error| format!("cannot start {}: {error}", roost.display()))?;
         let mut daemon = Self { roost: roost.into(), home, child };
-        wait_until_ready(&mut daemon.child, "listens on")?;
+        wait_until_ready(&mut daemon.child, "is running at")?;
         Ok(daemon)
     }
 }

@@ -48,7 +48,7 @@ export class Daemon {
     const stdio = ["ignore", "pipe", "inherit"];
     this.#process = spawn(ROOST, ["serve", "--port", port, "--repo", "."], { ...this.#options, stdio });
     const lines = createInterface({ input: this.#process.stdout });
-    // It says, for example, "Roost listens on http://127.0.0.1:8766; Ctrl-C ends it."
+    // It says, for example, "Roost is running at http://127.0.0.1:8766; press Ctrl-C to stop it."
     const [line] = await once(lines, "line");
     this.address = /http:\/\/([^;\s]+)/.exec(line)[1];
   }

@@ -78,7 +78,7 @@ impl Home {
         let mut output = BufReader::new(child.stdout.take().ok_or("no stdout")?);
         let mut line = String::new();
         output.read_line(&mut line)?;
-        // It says, for example, "Roost listens on http://127.0.0.1:8766; Ctrl-C ends it."
+        // It says, for example, "Roost is running at http://127.0.0.1:8766; press Ctrl-C to stop it."
         let address = line.split_once("http://").and_then(|(_, rest)| rest.split(';').next()?.trim().parse().ok());
         let address = address.ok_or_else(|| format!("the daemon does not say where it listens: {line}"))?;
         Ok(Daemon { child, began, address, _output: output })
