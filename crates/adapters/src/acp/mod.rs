@@ -182,7 +182,7 @@ impl RuntimeAdapter for AcpAdapter {
             Ok(program) => Availability::Installed { version: self.agent_version(&program, env).await },
             Err(error) => {
                 let install = self.preset.map_or_else(
-                    || "install it, or give its full path".to_owned(),
+                    || "install it, or correct its `command` in roost.toml".to_owned(),
                     |preset| format!("to install it: {}", preset.install),
                 );
                 Availability::Missing { reason: format!("{error}; {install}") }

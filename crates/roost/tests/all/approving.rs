@@ -60,8 +60,10 @@ fn a_question_mark_explains_the_keys_and_the_rule_and_answers_nothing() {
     let instance = RoostInstance::new();
     let mut run = instance.terminal(&["run", "edit"]);
     run.shows("[?] explain").shows(CHOICE).types("?\n");
-    run.shows("it runs, this once").shows("until this session ends").shows("in every session of this workspace");
-    run.shows("Asked because the session is in mode ask").shows("[rule permission_mode:ask]");
+    run.shows("it runs, this once")
+        .shows("until this session ends")
+        .shows("in every session of this\n       workspace");
+    run.shows("Asked because the session is in mode ask").shows("[rule\n  permission_mode:ask]");
     run.shows(CHOICE).types("n\n").shows("why").types("\n");
     run.ended(0);
     assert!(!instance.work().join("demo.txt").exists());

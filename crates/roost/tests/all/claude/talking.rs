@@ -114,7 +114,7 @@ async fn the_input_names_the_model_and_the_settings_of_the_configuration() {
 async fn a_task_that_runs_can_be_steered() {
     let live = LiveClaude::new();
     let mut session = live.session().await;
-    let mut task = start(&mut session, input("SCRIPT:shell RUN:sleep 1; echo slept")).await.task;
+    let mut task = start(&mut session, input("SCRIPT:shell RUN:sleep 3; echo slept")).await.task;
     let asks = wait_for(&mut task, "it asks", |fact| matches!(fact, Fact::ToolAsks(_))).await;
     let Fact::ToolAsks(call) = asks else { panic!() };
     task.control.send_tool_approved(&call.identity).await.unwrap();
