@@ -34,6 +34,9 @@ const CLAUDE: HostedAgent = HostedAgent { id: "claude", agent: Some(Agent::Claud
 const SCRIPTED: HostedAgent =
     HostedAgent { id: "", write: "SCRIPT:shell", slow: "SCRIPT:slow", short: "SCRIPT:text", agent: None };
 
+/// How long acpx keeps its background process when it has nothing to do.
+const IDLE_SECONDS: &str = "5";
+
 /// An instance with the runtime, and a command that is `roost acp` and notes every line in both directions.
 struct Setup {
     instance: RoostInstance,
@@ -84,7 +87,7 @@ impl Setup {
         let program = agents::acp_clients().join("node_modules/acpx/dist/cli.js");
         let mut command = Command::new(agents::program("node"));
         self.instance.clear(&mut command).arg(program).arg("--cwd").arg(self.instance.work());
-        command.arg("--agent").arg(self.agent()).args(args);
+        command.arg("--agent").arg(self.agent()).args(["--ttl", IDLE_SECONDS]).args(args);
         command
     }
 
@@ -92,8 +95,8 @@ impl Setup {
         RunningCommand::new(&mut self.acpx(args)).finish()
     }
 
-    /// Closes the session. On a busy machine acpx gives up looking for its own process after a second or two, and says that
-    /// one may try again.
+    /// Closes the session. On a busy machine acpx may not have found out when its own background process began; then it
+    /// closes nothing until that process, which has nothing to do, has ended by itself.
     fn close_session(&self) {
         wait_for("acpx to close its session", || {
             let done = self.run_acpx(&["sessions", "close"]);
