@@ -24,8 +24,11 @@ pub(crate) fn run(root: &Path, args: &[&str]) -> Result {
         packages::install("workspace", "rg", "ripgrep")?;
         packages::install("workspace", "fzf", "fzf")?;
     }
-    if wants(args, "agents") {
+    if wants(args, "agents") || wants(args, "acp") {
         step::run_with("fixtures", "cargo xtask fixtures", || fixtures::install(&cache, AgentSet::Pinned).map(drop))?;
+    }
+    if wants(args, "acp") {
+        step::run_with("ACP clients", "cargo xtask fixtures", || fixtures::acp_clients::install(&cache))?;
     }
     step::run(
         "build roost",

@@ -1,19 +1,27 @@
 //! `acp`: what an editor gets through `roost acp`, beside the same agent without Roost.
+//!
+//! Two agents flood it. One is built with the official SDK, as real agents are: how much of its rate is left is judged. The
+//! other is the demo agent, which writes one line that it has made before, again and again: its own rate is what a pipe
+//! can carry, which no agent reaches, so Roost is judged by the durable yardstick of `stream` there.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use memchr::memmem;
+use testkit::agents;
 
 use crate::agent::PipedAgent;
 use crate::door::check::{self, drip, micros};
 use crate::door::daemon::Home;
 use crate::figure::{Table, Target, median, millis};
-use crate::{Outcome, memory};
+use crate::{Outcome, durable, memory};
 
+/// The runtime's id in the daemon's settings.
+const SDK_AGENT: &str = "sdk-agent";
 const CHUNKS: u64 = 200_000;
 const FLOOD: &str = "flood 200000 200";
 /// 2,000 pieces in ten seconds.
@@ -25,26 +33,25 @@ const PAUSE: Duration = Duration::from_secs(2);
 
 /// Adds rates, losses, delays, memory and start times, each beside the bare agent's.
 pub(crate) fn run(table: &mut Table) -> Outcome {
-    let home = Home::new()?;
+    let home = Home::with(&sdk_agent_settings()?, agents::bin().into())?;
     let daemon = home.start()?;
     let work = tempfile::tempdir()?;
-    let editor = || through_roost(&home, work.path());
-    let (mut bare, mut ours) = (PipedAgent::start_in(work.path())?, editor()?);
-    // The first prompt starts the agent, which is not measured here.
-    ours.run_turn("hello", |_| {})?;
+    let editor = || through_roost(&home, "demo", work.path());
+    let (mut bare_sdk, mut our_sdk) = (bare_sdk_agent(work.path())?, through_roost(&home, SDK_AGENT, work.path())?);
+    let sdk = floods(&mut bare_sdk, &mut our_sdk)?;
+    table.add("acp", "chunks: bare agent of the SDK", sdk.bare_rate, "chunks/s", Target::None);
+    table.add("acp", "chunks: `roost acp`, the same agent", sdk.our_rate, "chunks/s", Target::None);
+    table.add("acp", "`roost acp` / bare agent", sdk.our_rate / sdk.bare_rate, "x", Target::AtLeast(0.4));
+    drop((bare_sdk, our_sdk));
 
-    let (mut bare_rates, mut our_rates, mut lost) = (vec![], vec![], 0);
-    for _ in 0..ROUNDS {
-        bare_rates.push(flood(&mut bare)?.rate);
-        let seen = flood(&mut ours)?;
-        our_rates.push(seen.rate);
-        lost += CHUNKS.saturating_sub(seen.chunks);
-    }
-    let (bare_rate, our_rate) = (median(bare_rates), median(our_rates));
-    table.add("acp", "chunks: bare agent", bare_rate, "chunks/s", Target::None);
-    table.add("acp", "chunks: `roost acp`", our_rate, "chunks/s", Target::None);
-    table.add("acp", "`roost acp` / bare agent", our_rate / bare_rate, "x", Target::AtLeast(0.4));
-    table.add("acp", "lost", lost as f64, "chunks", Target::AtMost(0.0));
+    let (mut bare, mut ours) = (PipedAgent::start_in(work.path())?, editor()?);
+    let demo = floods(&mut bare, &mut ours)?;
+    let yardstick = durable::rows(CHUNKS)?;
+    table.add("acp", "chunks: bare demo agent, a repeated line", demo.bare_rate, "chunks/s", Target::None);
+    table.add("acp", "chunks: `roost acp`, demo agent", demo.our_rate, "chunks/s", Target::None);
+    table.add("acp", "yardstick (durable rows)", yardstick, "rows/s", Target::None);
+    table.add("acp", "`roost acp` / yardstick", demo.our_rate / yardstick, "x", Target::AtLeast(0.4));
+    table.add("acp", "lost", (sdk.lost + demo.lost) as f64, "chunks", Target::AtMost(0.0));
     table.add("acp", "`roost acp`, peak memory", memory::megabytes(ours.id(), "VmHWM")?, "MB", Target::AtMost(20.0));
 
     let (bare_delay, our_delay) = (delay(&mut bare)?, delay(&mut ours)?);
@@ -54,7 +61,7 @@ pub(crate) fn run(table: &mut Table) -> Outcome {
 
     let others = beside_a_pause(editor()?, &mut ours)?;
     // Half: two floods share two cores; an editor that waited for the other would be far below.
-    table.add("acp", "rate beside an editor that pauses / alone", others / our_rate, "x", Target::AtLeast(0.5));
+    table.add("acp", "rate beside an editor that pauses / alone", others / demo.our_rate, "x", Target::AtLeast(0.5));
 
     let starts: Outcome<Vec<_>> = (0..STARTS).map(|_| Ok(millis(editor()?.greeted_after))).collect();
     table.add("acp", "`initialize` answered after the start, p50", median(starts?), "ms", Target::AtMost(50.0));
@@ -63,10 +70,50 @@ pub(crate) fn run(table: &mut Table) -> Outcome {
 }
 
 /// `roost acp` with the daemon of this home, and a session that asks nobody.
-fn through_roost(home: &Home, work: &Path) -> Outcome<PipedAgent> {
+fn through_roost(home: &Home, runtime: &str, work: &Path) -> Outcome<PipedAgent> {
     let mut command = home.command()?;
-    command.args(["acp", "--runtime", "demo", "--permission-mode", "yolo"]);
+    command.args(["acp", "--runtime", runtime, "--permission-mode", "yolo"]);
     PipedAgent::launch(command, work)
+}
+
+/// The program and the arguments of the agent that is built with the official TypeScript SDK.
+fn sdk_agent() -> (PathBuf, [PathBuf; 2]) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/acp/agent.mjs");
+    (agents::program("node"), [script, agents::acp_clients().join("node_modules")])
+}
+
+fn sdk_agent_settings() -> Outcome<String> {
+    let (command, args) = sdk_agent();
+    let (command, args) = (serde_json::to_string(&command)?, serde_json::to_string(&args)?);
+    Ok(format!("[runtimes.{SDK_AGENT}]\ncommand = {command}\nargs = {args}\n"))
+}
+
+fn bare_sdk_agent(work: &Path) -> Outcome<PipedAgent> {
+    let (command, args) = sdk_agent();
+    let mut agent = Command::new(command);
+    agent.args(args);
+    PipedAgent::launch(agent, work)
+}
+
+/// The rates of one agent, bare and through Roost.
+struct Floods {
+    bare_rate: f64,
+    our_rate: f64,
+    lost: u64,
+}
+
+/// Floods both in turns, so that a busy minute is everybody's.
+fn floods(bare: &mut PipedAgent, ours: &mut PipedAgent) -> Outcome<Floods> {
+    // The first prompt starts the agent, which is not measured here.
+    ours.run_turn("hello", |_| {})?;
+    let (mut bare_rates, mut our_rates, mut lost) = (vec![], vec![], 0);
+    for _ in 0..ROUNDS {
+        bare_rates.push(flood(bare)?.rate);
+        let seen = flood(ours)?;
+        our_rates.push(seen.rate);
+        lost += CHUNKS.saturating_sub(seen.chunks);
+    }
+    Ok(Floods { bare_rate: median(bare_rates), our_rate: median(our_rates), lost })
 }
 
 struct Flood {

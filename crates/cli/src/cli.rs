@@ -204,12 +204,12 @@ impl Context {
 }
 
 fn run(command: CliCommand, context: &Context) -> Result<Exit, Error> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WORKERS)
-        .thread_name("roost")
-        .enable_all()
-        .build()
-        .map_err(Error::Start)?;
+    let mut runtime = match &command {
+        // It passes messages on: threads that wake each other for every one of them cost more than they do.
+        CliCommand::Acp(args) if args.passes_on() => tokio::runtime::Builder::new_current_thread(),
+        _ => tokio::runtime::Builder::new_multi_thread(),
+    };
+    let runtime = runtime.worker_threads(WORKERS).thread_name("roost").enable_all().build().map_err(Error::Start)?;
     runtime.block_on(async {
         match command {
             CliCommand::Run(args) => cmd::run::run(args, context).await,

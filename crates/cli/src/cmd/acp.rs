@@ -87,6 +87,13 @@ pub(crate) struct Args {
     login: bool,
 }
 
+impl Args {
+    /// Whether the work is done by the daemon, and this process only carries messages.
+    pub(crate) fn passes_on(&self) -> bool {
+        !self.standalone
+    }
+}
+
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum AuthMethod {
     /// The editor runs its command again in a terminal, with --login
