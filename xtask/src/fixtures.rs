@@ -1,8 +1,12 @@
-//! `cargo xtask fixtures`: the agents that tests run, pinned or newest, and ACP clients, installed once into the cache.
+//! `cargo xtask fixtures`: the agents that tests run, pinned or newest, ACP clients, MCP tools and wasm modules, installed or
+//! built once into the cache.
 
 pub(crate) mod acp_clients;
 pub(crate) mod locked_packages;
+pub(crate) mod mcp;
 mod update;
+pub(crate) mod wasm;
+mod wasm_modules;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -41,15 +45,16 @@ enum Program {
     Node(&'static str),
 }
 
-const USAGE: &str = "usage: cargo xtask fixtures [--newest] [--print-path] | --update";
+const USAGE: &str = "usage: cargo xtask fixtures [--newest | --full] [--print-path] | --update";
 
 /// Carries out `cargo xtask fixtures`: installs what is missing. With `--print-path`, stdout gets the folder of the
 /// commands and nothing else, so that a shell can put it on `PATH`.
 pub(crate) fn run(root: &Path, wanted: &[&str]) -> Result {
-    let (set, wanted) = match wanted {
+    let (set, full, wanted) = match wanted {
         ["--update"] => return update::run(root),
-        ["--newest", rest @ ..] => (AgentSet::Newest, rest),
-        rest => (AgentSet::Pinned, rest),
+        ["--newest", rest @ ..] => (AgentSet::Newest, false, rest),
+        ["--full", rest @ ..] => (AgentSet::Pinned, true, rest),
+        rest => (AgentSet::Pinned, false, rest),
     };
     let print_path = match wanted {
         [] => false,
@@ -59,6 +64,11 @@ pub(crate) fn run(root: &Path, wanted: &[&str]) -> Result {
     let cache = Cache::from_env(root)?;
     let bin = install(&cache, set)?;
     acp_clients::install(&cache)?;
+    mcp::install(&cache)?;
+    wasm::build_modules(&cache, &bin.join("node"))?;
+    if full {
+        wasm::build_components(&cache, &bin.join("node"))?;
+    }
     if print_path {
         println!("{}", bin.display());
     } else {
@@ -185,7 +195,8 @@ mod tests {
 
     #[test]
     fn every_package_is_pinned_to_its_bytes() {
-        for locked in SETS.into_iter().flat_map(AgentSet::packages).chain(&locked_packages::ACP_CLIENTS) {
+        let tools = locked_packages::ACP_CLIENTS.iter().chain(&locked_packages::MCP_TOOLS);
+        for locked in SETS.into_iter().flat_map(AgentSet::packages).chain(tools) {
             let packages = locked.lock.matches("\"node_modules/").count();
             assert!(
                 packages > 0 && locked.lock.matches("\"integrity\": \"sha512-").count() == packages,

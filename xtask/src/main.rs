@@ -15,6 +15,7 @@ mod step;
 mod test;
 mod tidy;
 mod typescript;
+mod ui;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -23,10 +24,15 @@ const HELP: &str = "\
 cargo xtask test [--full | --newest]   format, lints, tidy, clients, conformance, all tests; --full adds what takes long;
                                        --newest only runs the contract of adapters with the newest agents
 cargo xtask typescript                 the TypeScript client alone: built and tested, with the daemon if it is built
+cargo xtask ui                         the web app with live reload, beside a daemon that runs already
+cargo xtask ui build                   builds the web app into ui/dist, which is committed
+cargo xtask ui test [FILE...]          the web app in a real browser against the daemon (debug build)
+cargo xtask ui screens                 takes the pictures in docs/screens anew
 cargo xtask conformance                a client that is not ours walks through a daemon with real agents
 cargo xtask tidy                       the rules of the house that no compiler checks
-cargo xtask fixtures [--newest] [--print-path]
-                                       installs the agents that tests run, pinned or newest (the path is for PATH)
+cargo xtask fixtures [--newest | --full] [--print-path]
+                                       installs the agents that tests run, pinned or newest (the path is for PATH), and
+                                       builds wasm modules; --full adds components of JavaScript and Python
 cargo xtask fixtures --update          locks the newest release of each agent that the registry has
 cargo xtask model [--port N | --roost HOME]
                                        the scripted model of the tests, to try agents on by hand; or hosted by a Roost
@@ -34,7 +40,7 @@ cargo xtask record AGENT [--newest]    records an agent under Roost, for the tes
 cargo xtask recording                  records `roost demo` for the README: docs/demo.cast and docs/demo.svg
 cargo xtask bench [NAME...] [--json FILE]
                                        side-by-side measurements: stream, first, log, memory, policy, door, agents,
-                                       workspace, acp (default: all)
+                                       workspace, acp, gateway, wasm (default: all); ui for the web app
 
 Builds and downloads are kept under ~/.cache/roost (XDG_CACHE_HOME and CARGO_TARGET_DIR are honoured).";
 
@@ -54,6 +60,7 @@ fn main() -> ExitCode {
         ["test", "--full"] => test::run(&root, test::Extent::Full),
         ["test", "--newest"] => test::run_newest(&root),
         ["typescript"] => typescript::run(&root),
+        ["ui", args @ ..] => ui::run(&root, args),
         ["conformance"] => conformance::run(&root),
         ["tidy"] => tidy::run(&root),
         ["fixtures", wanted @ ..] => fixtures::run(&root, wanted),

@@ -26,7 +26,7 @@ pub(crate) fn install_locked(project: &Path) -> Result {
     }
     let mut install = npm()?;
     install.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(project);
-    step::run("install the packages of the TypeScript client (once)", &mut install)?;
+    step::run(&format!("install the packages of {} (once)", project.display()), &mut install)?;
     fs::write(&installed, wanted).map_err(|error| format!("cannot write {}: {error}", installed.display()))
 }
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::cache::Cache;
 use crate::contract::ContractRun;
 use crate::fixtures::locked_packages::{AgentSet, SET_VARIABLE};
-use crate::{Result, conformance, contract, fixtures, step, tidy, typescript};
+use crate::{Result, conformance, contract, fixtures, step, tidy, typescript, ui};
 
 const NEXTEST_VERSION: &str = "0.9.143";
 const FULL_PROPTEST_CASES: &str = "2000";
@@ -31,15 +31,23 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
     step::run("fmt", cargo().args(["fmt", "--all", "--check"]))?;
     step::run_with("tidy", "cargo xtask tidy", || tidy::run(root))?;
     typescript::test(root, &cache)?;
+    ui::check(root, &cache)?;
     step::run("build and clippy", cargo().args(["test", "--workspace", "--no-run", "--locked"]))?;
     // The tests switch on the feature `schema`; what people run is built without it.
     step::run("build without schemas", cargo().args(["check", "-p", "roost-rpc", "--locked"]))?;
     step::run("doc tests", cargo().args(["test", "--workspace", "--doc", "--locked"]))?;
     step::run_with("fixtures", "cargo xtask fixtures", || {
-        fixtures::install(&cache, AgentSet::Pinned)?;
-        fixtures::acp_clients::install(&cache)
+        let node = fixtures::install(&cache, AgentSet::Pinned)?.join("node");
+        fixtures::acp_clients::install(&cache)?;
+        fixtures::mcp::install(&cache)?;
+        fixtures::wasm::build_modules(&cache, &node)?;
+        match extent {
+            Extent::Usual => Ok(()),
+            Extent::Full => fixtures::wasm::build_components(&cache, &node),
+        }
     })?;
     typescript::test_with_daemon(&cache)?;
+    ui::test_with_daemon(&cache, &[])?;
     conformance::walk(root, &cache, "debug")?;
     // The tests last: a run closes with their count.
     let mut nextest = lint.apply(in_workspace(nextest(&cache)?, root, &cache));
@@ -66,6 +74,9 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
             "left out: test binaries named full_*, {FULL_PROPTEST_CASES} cases per property and the contract with the \
              newest agents; run them with: cargo xtask test --full"
         );
+    }
+    if std::env::var_os("CLARITYC_BIN").is_none() {
+        println!("left out: modules of the real Clarity compiler, which is on no registry; name it in CLARITYC_BIN");
     }
     println!("all green in {:.1} s", start.elapsed().as_secs_f64());
     Ok(())

@@ -64,6 +64,12 @@ export const ERRORS = {
   DISK_FULL: -32058,
   /** The protocol's version is not served here. */
   UNSUPPORTED_VERSION: -32059,
+  /** No service has this id. */
+  SERVICE_NOT_FOUND: -32060,
+  /** The service cannot do that now, or its name or id is taken. */
+  SERVICE_CONFLICT: -32061,
+  /** The service did not answer, or not as it should. */
+  SERVICE_FAILED: -32062,
 } as const;
 
 /** Every method: what is sent and what comes back. */
@@ -138,6 +144,12 @@ export interface Methods {
   "workspace/session/delete": { params: WorkspaceSessionParams; result: DeleteResult };
   /** Says which session this client looks at. */
   "client/session/focus": { params: WorkspaceSessionParams; result: FocusResult };
+  /** Offers to read and write files, or to run terminals, for the agent of a session. */
+  "session/client/offer": { params: ClientOfferParams; result: Success };
+  /** Waits for the next request of an agent to this client, which has made an offer. */
+  "session/client/next": { params: NoParams; result: ClientRequest };
+  /** Answers a request of an agent. */
+  "session/client/answer": { params: ClientAnswerParams; result: Success };
   /** Lists the workspaces. */
   "workspace/list": { params: WorkspaceListParams; result: WorkspaceListResult };
   /** Describes one workspace. */
@@ -282,6 +294,58 @@ export interface Methods {
   "log/read": { params: LogReadParams; result: LogReadResult };
   /** Reads a piece of what was too big for an event. */
   "artifact/read": { params: ArtifactParams; result: ArtifactResult };
+  /** Lists the services of the MCP gateway. */
+  "service/list": { params: NoParams; result: ServiceListResult };
+  /** Everything about a service. */
+  "service/get": { params: ServiceParams; result: ServiceResult };
+  /** What a service offers, as it was listed last. */
+  "service/interface": { params: ServiceParams; result: ServiceInterface };
+  /** Reads the log of a service, or waits for its next line. */
+  "service/logs": { params: ServiceLogsParams; result: ServiceLogsResult };
+  /** What happened to a service. */
+  "service/events": { params: ServiceEventsParams; result: ServiceEventsResult };
+  /** A service from every side: its state, interface, log, events and calls. */
+  "service/details": { params: ServiceDetailsParams; result: ServiceDetails };
+  /** Declares a service, or declares it anew. */
+  "service/apply": { params: ServiceApplyParams; result: ServiceResult };
+  /** Starts a service, and answers when it runs or has failed. */
+  "service/start": { params: ServiceParams; result: ServiceResult };
+  /** Stops a service. */
+  "service/stop": { params: ServiceParams; result: ServiceResult };
+  /** Stops a service if it runs, and starts it. */
+  "service/restart": { params: ServiceParams; result: ServiceResult };
+  /** Lists again what a service offers. */
+  "service/introspect": { params: ServiceParams; result: ServiceIntrospectResult };
+  /** Lets a quarantined service be started again. */
+  "service/unquarantine": { params: ServiceParams; result: ServiceResult };
+  /** Approves tools that are held back, as they are defined now. */
+  "service/approve": { params: ServiceApproveParams; result: ServiceResult };
+  /** Stops a service and forgets it. */
+  "service/remove": { params: ServiceParams; result: ServiceRemoved };
+  /** What happened at the gateway last. */
+  "audit/list": { params: AuditListParams; result: AuditListResult };
+  /** Lists agent runs, the latest first: those that clients report, and every hosted session. */
+  "run/list": { params: RunListParams; result: RunListResult };
+  /** What happened last in a run, or in all of them. */
+  "run/events": { params: RunEventsParams; result: RunEventsResult };
+  /** Records what happened in runs: all of these events or none. */
+  "run/report": { params: RunReportParams; result: RunReportResult };
+  /** Lists the secrets that are kept in files, without what they hold. */
+  "secret/list": { params: NoParams; result: SecretListResult };
+  /** The forms that a reference to a secret can have, and the folder of secrets. */
+  "secret/providers": { params: NoParams; result: SecretProvidersResult };
+  /** Whether a reference to a secret can be used now. */
+  "secret/validate": { params: SecretParams; result: SecretCheck };
+  /** Keeps a secret in a file that only the daemon's user can read. */
+  "secret/set": { params: SecretSetParams; result: SecretWritten };
+  /** Deletes the file that holds a secret. */
+  "secret/delete": { params: SecretParams; result: SecretDeleted };
+  /** Registers the MCP gateway in other programs, or shows what that would change. */
+  "bootstrap/apply": { params: BootstrapParams; result: BootstrapResult };
+  /** Removes the MCP gateway from other programs. */
+  "bootstrap/remove": { params: BootstrapRemoveParams; result: BootstrapRemoveResult };
+  /** Which programs know the MCP gateway. */
+  "bootstrap/status": { params: NoParams; result: BootstrapStatus };
   /** Lists the paired devices. */
   "device/list": { params: NoParams; result: DeviceListResult };
   /** Forgets a device: its tokens end and its connections close. */
@@ -440,6 +504,8 @@ export interface Adopted {
 
 /** Parameters of `agent/commands`. */
 export interface AgentCommandsParams {
+  /** Id of a session, whose runtime and folder count, also outside of every workspace; the others are then ignored. */
+  session_id?: string;
   /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
   /** Id of the runtime, such as `gemini`; the registry's default if absent. */
@@ -577,6 +643,18 @@ export interface AgentStatusResult {
   agent_type: string;
   /** Name of the tool that waits for an answer, `AskUserQuestion` for a question; absent if nothing waits. */
   waiting_for?: string;
+}
+
+/** What became of `AGENTS.md`. */
+export interface AgentsMdOutcome {
+  /** Whether it was changed, or would be. */
+  updated: boolean;
+  /** The file, whether it exists or not. */
+  path: string;
+  /** The lines that change; absent unless the change was only shown. */
+  diff?: string;
+  /** Why it was left as it is; absent if it was not. */
+  error?: string;
 }
 
 /** The client that answered an approval or a question. A field is absent if it is unknown. */
@@ -730,6 +808,47 @@ export type AssistantContentBlock =
   /** Something too big or too binary to show inline. */
   | { type: "artifact_ref"; artifact_id: ArtifactId; name?: string; content_type?: string };
 
+/** How much a record matters. */
+export type AuditLevel =
+  /** It went as intended. */
+  | "info"
+  /** Somebody may want to look. */
+  | "warn"
+  /** Something failed, or could not be done. */
+  | "error";
+
+/** Parameters of `audit/list`. */
+export interface AuditListParams {
+  /** Most records to return, 1 to 2000; 200 if absent. */
+  limit?: number;
+  /** Only records after the one of this number; 0 if absent. */
+  after?: number;
+}
+
+/** What happened at the gateway last. */
+export interface AuditListResult {
+  /** The records, the oldest first. */
+  items: AuditRecord[];
+}
+
+/** One thing that happened at the gateway. */
+export interface AuditRecord {
+  /** Its number: later ones have greater ones, also after a restart. */
+  seq: number;
+  /** When it happened. */
+  at: Timestamp;
+  /** What happened, such as `service.started` or `mcp.tool_called`. */
+  kind: string;
+  /** The service that it is about; absent if it is about none. */
+  serviceId?: ServiceId;
+  /** How much it matters. */
+  level: AuditLevel;
+  /** What happened, for people. */
+  message: string;
+  /** More about it. */
+  data: Record<string, unknown>;
+}
+
 /** How a runtime's user logs in. */
 export type AuthModel =
   /** With OAuth; the credential lies on the local disk. */
@@ -751,6 +870,117 @@ export type Block =
   | { type: "tool_use"; id: string; name: string; input: Record<string, unknown> }
   /** The result of a tool call, or how a question ended. */
   | { type: "tool_result"; tool_use_id: string; content: string; is_error: boolean };
+
+/** What the settings of one program say about the gateway. */
+export interface BootstrapClient {
+  /** The program by its name, such as `codex`. */
+  client: string;
+  /** Its settings file. */
+  path: string;
+  /** Whether the file exists. */
+  present: boolean;
+  /** Whether it knows the gateway. */
+  configured: boolean;
+  /** How it reaches the gateway; absent if it does not know it. */
+  transport?: GatewayTransport;
+  /** The address; absent for the transport `stdio`. */
+  endpoint?: string;
+  /** The program that it starts; absent for the transport `http`. */
+  command?: string;
+  /** The arguments of that program; absent for the transport `http`. */
+  args?: string[];
+  /** Why the file cannot be used; absent if it can. */
+  error?: string;
+}
+
+/** What became of the settings of one program. */
+export interface BootstrapOutcome {
+  /** The program by its name, such as `codex`. */
+  client: string;
+  /** Whether its settings were changed, or would be. */
+  updated: boolean;
+  /** Its settings file. */
+  path: string;
+  /** The lines that change; absent unless the change was only shown. */
+  diff?: string;
+  /** The file as it was before; absent if it was not changed or not there. */
+  backup?: string;
+  /** Why the file was left as it is; absent if it was not. */
+  error?: string;
+}
+
+/** Parameters of `bootstrap/apply`. */
+export interface BootstrapParams {
+  /** The programs: `codex`, `claude`, `gemini`, `opencode`, `zed`, `cursor`, `vscode`; the first two if absent. */
+  clients?: string[];
+  /** How they reach the gateway; `stdio` if absent. */
+  transport?: GatewayTransport;
+  /** The address for the transport `http`; the daemon's own if absent. */
+  endpoint?: string;
+  /** Whether the `AGENTS.md` of the daemon's folder tells agents of the gateway; false if absent. */
+  update_agents_md?: boolean;
+  /** Whether the change is only shown; false if absent. */
+  dry_run?: boolean;
+}
+
+/** Parameters of `bootstrap/remove`. */
+export interface BootstrapRemoveParams {
+  /** The programs; all of them if absent. */
+  clients?: string[];
+  /** Whether the lines in the `AGENTS.md` of the daemon's folder are removed, too; false if absent. */
+  update_agents_md?: boolean;
+  /** Whether the change is only shown; false if absent. */
+  dry_run?: boolean;
+}
+
+/** What became of each file. */
+export interface BootstrapRemoveResult {
+  /** True if no program knows the gateway now, as far as it was asked for. */
+  removed: boolean;
+  /** What became of `AGENTS.md`; absent unless it was asked for. */
+  agents_md?: AgentsMdOutcome;
+  /** What became of each program's settings. */
+  results: BootstrapOutcome[];
+}
+
+/** What became of each file. */
+export interface BootstrapResult {
+  /** How programs reach the gateway. */
+  transport: GatewayTransport;
+  /** The address; absent for the transport `stdio`. */
+  endpoint?: string;
+  /** What became of `AGENTS.md`; absent unless it was asked for. */
+  agents_md?: AgentsMdOutcome;
+  /** What became of each program's settings. */
+  results: BootstrapOutcome[];
+}
+
+/** What the settings of all programs say about the gateway. */
+export interface BootstrapStatus {
+  /** Every program that is known here. */
+  clients: BootstrapClient[];
+}
+
+/** What a run may use up. */
+export type BudgetKind =
+  /** Tool calls through the gateway. */
+  | "calls"
+  /** Tokens that models read and wrote. */
+  | "tokens"
+  /** Cost of models in US dollars. */
+  | "cost_usd";
+
+/** What a call of a service may take; a limit that is not given has a default. */
+export interface CallLimits {
+  /** How long a call may take, in milliseconds. */
+  timeoutMs?: number;
+  /** The tools that are offered; all unless given. */
+  allowedTools?: string[];
+  /** The size of a request and of an answer. */
+  maxPayloadBytes?: number;
+  /** How many calls may be under way at once. */
+  maxConcurrency?: number;
+}
 
 /** A pattern for tool calls. A field that is absent matches every call. */
 export interface CallPattern {
@@ -926,6 +1156,16 @@ export interface ClaudeWaiting {
   cursor?: string;
 }
 
+/** Parameters of `session/client/answer`: a result, or an error in words. */
+export interface ClientAnswerParams {
+  /** Id of the request, from `session/client/next`. */
+  request_id: number;
+  /** What was asked for, as the Agent Client Protocol has it. */
+  result?: unknown;
+  /** Why it could not be done; Roost then does it by itself where it can. */
+  error?: string;
+}
+
 /** One connection of a client; a new one for every connection. */
 export type ClientId = string;
 
@@ -935,6 +1175,30 @@ export interface ClientInfo {
   name?: string;
   /** Version of the client program. */
   version?: string;
+}
+
+/** Parameters of `session/client/offer`. The offer holds until the connection ends or another one replaces it. */
+export interface ClientOfferParams {
+  /** Id of the session, from `session/start` or `session/list`. */
+  session_id: string;
+  /** Whether the client reads text files of the session's folder, with what is not saved yet. */
+  read_files?: boolean;
+  /** Whether the client writes text files of the session's folder. */
+  write_files?: boolean;
+  /** Whether the client runs commands; only clients on this machine are asked to. */
+  terminals?: boolean;
+}
+
+/** A request of a session's agent to a client, in the form of the Agent Client Protocol. */
+export interface ClientRequest {
+  /** Id of the request, for `session/client/answer`. */
+  request_id: number;
+  /** Id of the session whose agent asks. */
+  session_id: string;
+  /** The method of the Agent Client Protocol, such as `fs/read_text_file`. */
+  method: string;
+  /** The parameters of that method, with the id of the session as the client knows it. */
+  params: unknown;
 }
 
 /** Where a slash command comes from. */
@@ -1271,6 +1535,15 @@ export type EventFormat =
   /** The log's own events in batches, as `event/batch`. */
   | "normalized";
 
+/** How serious an event is. */
+export type EventLevel =
+  /** What usually happens. */
+  | "info"
+  /** Somebody should look at it. */
+  | "warn"
+  /** Something failed, or could not be done. */
+  | "error";
+
 /** The subscription is active. */
 export interface EventsSubscribeResult {
   /** The form of the events. */
@@ -1515,6 +1788,21 @@ export interface FocusResult {
   success: boolean;
 }
 
+/** What may be done to the files of a folder. */
+export type FolderAccess =
+  /** They may be listed and read. */
+  | "read"
+  /** They may also be written, made and removed. */
+  | "write";
+
+/** A folder whose files may be used. */
+export interface FolderGrant {
+  /** The absolute path of the folder. */
+  path: string;
+  /** What may be done to the files below it. */
+  access: FolderAccess;
+}
+
 /** The point at which a session was forked from another one. */
 export interface Forked {
   /** The session it was forked from. */
@@ -1526,6 +1814,23 @@ export interface Forked {
   /** Messages that the other session had by then. */
   messages: number;
 }
+
+/** The gateway's endpoint. */
+export interface GatewayEndpoint {
+  /** The address that is listened on; absent if only the local socket is. */
+  listen?: string;
+  /** The path of the endpoint. */
+  mcpPath: string;
+  /** Whether every enabled service that starts with the daemon can be used. */
+  healthy: boolean;
+}
+
+/** How a program reaches the gateway. */
+export type GatewayTransport =
+  /** It starts `roost gateway serve --stdio`; no token is needed. */
+  | "stdio"
+  /** It sends requests to the daemon, with a token from the variable `ROOST_TOKEN`. */
+  | "http";
 
 /** A local branch, or a remote's branch as of the last fetch. */
 export interface GitBranch {
@@ -2413,6 +2718,21 @@ export interface GrepSpan {
   end: number;
 }
 
+/** What the last look at a service found. */
+export type Health =
+  /** Nobody has looked yet, or it does not run. */
+  | "UNKNOWN"
+  /** It answered the last probe, and in time. */
+  | "HEALTHY"
+  /** It answers some requests and fails others. */
+  | "DEGRADED"
+  /** It did not answer in time. */
+  | "TIMEOUT"
+  /** It refused our credentials. */
+  | "UNAUTHORIZED"
+  /** No connection can be made, or it broke. */
+  | "UNREACHABLE";
+
 /** Whether the daemon works. */
 export interface HealthResult {
   /** `ok`, or `stalled` while events cannot be stored. */
@@ -2435,6 +2755,25 @@ export interface Heartbeat {
   uptime_seconds: number;
   /** When it was sent: the same as `server_time`. */
   timestamp?: Timestamp;
+}
+
+/** Why a tool is held back. */
+export type HeldBackReason =
+  /** Nobody has approved it yet. */
+  | "new"
+  /** It has changed since it was approved. */
+  | "changed";
+
+/** A tool that is held back. */
+export interface HeldBackTool {
+  /** Its name, as the service knows it. */
+  tool: string;
+  /** Why it is held back. */
+  state: HeldBackReason;
+  /** What was approved; absent for a new one. */
+  approved?: Record<string, unknown>;
+  /** What it is now. */
+  current: Record<string, unknown>;
 }
 
 /** One session of a workspace. */
@@ -2586,6 +2925,22 @@ export type InteractionMode =
   /** Nobody answers: what would be asked is denied at once. */
   | "non_interactive";
 
+/** What a service offers in numbers. */
+export interface InterfaceSummary {
+  /** Names the interface: the same for the same definitions. */
+  interfaceRevision: string;
+  /** When it was listed. */
+  introspectedAt: Timestamp;
+  /** Number of tools. */
+  tools: number;
+  /** Number of tools that are held back until somebody approves them. */
+  heldBack: number;
+  /** Number of resources. */
+  resources: number;
+  /** Number of prompts. */
+  prompts: number;
+}
+
 /** How much of the user's own home a runtime shares. */
 export type IsolationLevel =
   /** It uses the user's own home and XDG directories, with the user's logins. */
@@ -2615,6 +2970,23 @@ export interface LanguageStats {
   /** Share of the bytes in percent, from 0 to 100. */
   percentage: number;
 }
+
+/** Where a service is in its life. */
+export type Lifecycle =
+  /** It is declared and has never been started. */
+  | "REGISTERED"
+  /** A connection is being made, or a module compiled. */
+  | "STARTING"
+  /** The handshake is done: its tools can be called. */
+  | "RUNNING"
+  /** Somebody stopped it, and calls that are under way are being ended. */
+  | "STOPPING"
+  /** It does not run, because somebody stopped it or because its policy restarts nothing. */
+  | "STOPPED"
+  /** It ended unexpectedly or could not be reached; it may be started again by its policy. */
+  | "CRASHED"
+  /** It failed too often. Only a person brings it back. */
+  | "QUARANTINED";
 
 /** One block of a `claude_log` line. Fields that do not belong to its type are absent. */
 export interface LineBlock {
@@ -2657,6 +3029,10 @@ export interface LogReadParams {
   session_id: string;
   /** Return events after this `seq`; 0 if absent, which is the beginning. */
   after_seq?: number;
+  /** Return the last events before this `seq` instead, for a screen that scrolls back. A number beyond the end, such as 9007199254740991, is the end. */
+  before_seq?: number;
+  /** Only events of these types, such as `plan.updated`; needs `before_seq`. All if absent or empty. */
+  types?: string[];
   /** Most events to return: 1 to 10000, default 1000. Fewer are returned if they would exceed 768 KiB. */
   limit?: number;
 }
@@ -2667,7 +3043,7 @@ export interface LogReadResult {
   events: NormalizedEvent[];
   /** `seq` of the last event here, or `after_seq` if there is none. Pass it as `after_seq` for the next page. */
   last_seq: number;
-  /** Whether there are more events after these. */
+  /** Whether there are more events after these; with `before_seq`, before these. */
   has_more: boolean;
 }
 
@@ -2677,6 +3053,30 @@ export type LogStream =
   | "stdout"
   /** Diagnostics of the runtime or of Roost. */
   | "stderr";
+
+/** A declared service. */
+export interface Manifest {
+  /** The version of this format: always `clarity.runtime/v1`. */
+  apiVersion: string;
+  /** What the document declares: always `MCPService`. */
+  kind: string;
+  /** What identifies and describes it. */
+  metadata: ServiceMetadata;
+  /** How it is reached and kept running. */
+  spec: ServiceSpec;
+}
+
+/** `mcp.budget_exceeded`: a run has used up what it may; its next tool calls are denied or asked about. */
+export interface McpBudgetExceededPayload {
+  /** The run; for a hosted agent the id of its session. */
+  run_id: RunId;
+  /** What it has used up. */
+  budget: BudgetKind;
+  /** How much it has used. */
+  spent: number;
+  /** How much it may use. */
+  limit: number;
+}
 
 /** An MCP server of a session: a program that its runtime starts (`command`), or an address (`url`). */
 export interface McpServerParams {
@@ -2704,6 +3104,42 @@ export type McpSupport =
   | "server_only"
   /** It is both client and server. */
   | "both";
+
+/** `mcp.tool_called`: a tool call through the MCP gateway is over, or was denied. One event per call. */
+export interface McpToolCalledPayload {
+  /** On whose behalf: `local`, `device:<id>` or `session:<id>`. */
+  principal: string;
+  /** What the client calls itself, not verified; absent if it does not say. */
+  client?: string;
+  /** The service that runs the tool; absent for the gateway's own tools. */
+  service_id?: ServiceId;
+  /** The name under which the client sees the tool. */
+  tool: string;
+  /** The name by which the service knows the tool. */
+  routed_tool: string;
+  /** True if the service gave a result that is no error. */
+  success: boolean;
+  /** Why not, without arguments or results; absent after a success. */
+  error?: string;
+  /** The evaluation that decided: the policy's, or a person's answer. */
+  policy: ToolPolicyEvaluation;
+  /** Microseconds from the permit to the answer; 0 for a call that was denied. */
+  duration_us: number;
+  /** Bytes of the arguments. */
+  request_bytes: number;
+  /** Bytes of the answer; 0 for a call that was denied. */
+  response_bytes: number;
+  /** The session that shows the call; absent if no session does. */
+  session_id?: SessionId;
+  /** The call in that session. */
+  tool_call_id?: ToolCallId;
+  /** The trace that the client named in `traceparent`; absent if it named none. */
+  trace_id?: string;
+  /** The client's span within that trace. */
+  parent_span_id?: string;
+  /** The arguments; absent unless the configuration asks for them. */
+  arguments?: unknown;
+}
 
 /** A transport of the Model Context Protocol. */
 export type McpTransport =
@@ -2925,6 +3361,20 @@ export type NormalizedEvent = {
   | { type: "pairing.locked"; payload: PairingLockedPayload }
   /** `rule.removed` */
   | { type: "rule.removed"; payload: RuleRemovedPayload }
+  /** `service.manifest_applied` */
+  | { type: "service.manifest_applied"; payload: ServiceManifestAppliedPayload }
+  /** `service.state_changed` */
+  | { type: "service.state_changed"; payload: ServiceStateChangedPayload }
+  /** `service.interface_refreshed` */
+  | { type: "service.interface_refreshed"; payload: ServiceInterfaceRefreshedPayload }
+  /** `service.tools_approved` */
+  | { type: "service.tools_approved"; payload: ServiceToolsApprovedPayload }
+  /** `service.removed` */
+  | { type: "service.removed"; payload: ServiceRemovedPayload }
+  /** `mcp.tool_called` */
+  | { type: "mcp.tool_called"; payload: McpToolCalledPayload }
+  /** `mcp.budget_exceeded` */
+  | { type: "mcp.budget_exceeded"; payload: McpBudgetExceededPayload }
 );
 
 /** How important a notice is. */
@@ -3438,6 +3888,16 @@ export type RebuildWord =
   /** The index was already being built. */
   | "already_indexing";
 
+/** A call of one of a service's tools. */
+export interface RecentCall {
+  /** When it ended. */
+  at: Timestamp;
+  /** What happened, for people. */
+  message: string;
+  /** The tool, whether it succeeded, and more; never its arguments. */
+  data: Record<string, unknown>;
+}
+
 /** A remembered answer: matching calls are decided by it without asking. */
 export interface RememberedRule {
   /** How far it applies; never `once`. */
@@ -3453,6 +3913,13 @@ export interface RememberedRule {
   /** The client that gave the answer; absent in events of older versions. */
   by?: Answerer;
 }
+
+/** How a remote server speaks HTTP. */
+export type RemoteTransport =
+  /** One endpoint that answers each request, at once or as a stream. */
+  | "streamable_http"
+  /** The transport of 2024: a stream of events, and a second address for requests. */
+  | "sse_http";
 
 /** A file in the index. */
 export interface RepositoryFile {
@@ -3586,6 +4053,25 @@ export type RequestStatus =
   /** With an error. */
   | "error";
 
+/** Whether a service that has ended is started again. */
+export type RestartMode =
+  /** It stays as it ended. */
+  | "never"
+  /** It is started again if it failed. */
+  | "on-failure"
+  /** It is started again however it ended. */
+  | "always";
+
+/** What happens when a service ends unexpectedly. */
+export interface RestartPolicy {
+  /** Whether it is started again. */
+  mode: RestartMode;
+  /** How many restarts within the window are too many. */
+  maxRestarts: number;
+  /** The window in seconds. */
+  windowSeconds: number;
+}
+
 /** How an ended session is continued. */
 export type ResumeModel =
   /** The runtime reloads the conversation by its own id. */
@@ -3617,12 +4103,148 @@ export interface RuleRemovedPayload {
   removed_by: Answerer;
 }
 
+/** Something that happened in a run. */
+export interface RunEvent {
+  /** Its number: in the daemon's own stream for what was reported, in the session's for a hosted agent. */
+  seq: number;
+  /** When it was recorded. */
+  at: Timestamp;
+  /** Such as `agent.run_started`. */
+  kind: string;
+  /** The service that the agent belongs to; absent if it belongs to none. */
+  serviceId?: ServiceId;
+  /** How serious it is. */
+  level: EventLevel;
+  /** One line for people. */
+  message: string;
+  /** What was told besides, with the run, the step and the agent as `runId`, `stepId` and `agent`. */
+  data: Record<string, unknown>;
+}
+
+/** Parameters of `run/events`. */
+export interface RunEventsParams {
+  /** The run; all of them if absent. The id of a hosted session is the id of its run. */
+  run_id?: string;
+  /** Most events, 1 to 2000; 200 if absent. */
+  limit?: number;
+}
+
+/** The last events of a run or of all, in order of time. */
+export interface RunEventsResult {
+  /** The run that was asked for; absent if none was. */
+  runId?: RunId;
+  /** The events, the latest last. */
+  items: RunEvent[];
+}
+
+/** A run of an agent, as whoever orchestrates it names it. */
+export type RunId = string;
+
+/** Parameters of `run/list`. */
+export interface RunListParams {
+  /** Most runs, 1 to 2000; 100 if absent. */
+  limit?: number;
+}
+
+/** Runs, the one that changed last first. */
+export interface RunListResult {
+  /** The runs: those that clients report, and every hosted session. */
+  items: RunSummary[];
+}
+
 /** Whether a prompt starts a new session or continues one. */
 export type RunMode =
   /** Start a new session. */
   | "new"
   /** Continue a session. */
   | "continue";
+
+/** Parameters of `run/report`. */
+export interface RunReportParams {
+  /** The events, at most 10,000. Each has a `kind` that begins with `agent.`, and most kinds need a `run_id`. */
+  events: (Record<string, unknown>)[];
+  /** Names this report, so that it is recorded once however often it is sent; an event may have a key of its own. */
+  idempotency_key?: string;
+}
+
+/** The events are recorded, now or before under the same key. */
+export interface RunReportResult {
+  /** True in every answer; a failure is an error. */
+  ok: boolean;
+  /** Number of events that are recorded. */
+  accepted: number;
+}
+
+/** Where a run is. */
+export type RunStatus =
+  /** It is known and has not begun. */
+  | "queued"
+  /** Its agent works. */
+  | "running"
+  /** Its agent waits for somebody or something. */
+  | "waiting"
+  /** It has ended well. */
+  | "completed"
+  /** It has ended with an error. */
+  | "failed"
+  /** Somebody ended it. */
+  | "cancelled";
+
+/** What the events of a run add up to; shown to clients by [`RunSummary::shown`]. */
+export interface RunSummary {
+  /** As its client named it. */
+  runId: RunId;
+  /** The agent that works in it. */
+  agent?: string;
+  /** The service that the agent belongs to. */
+  serviceId?: ServiceId;
+  /** What started it. */
+  trigger: Trigger;
+  /** What was told about the trigger. */
+  triggerContext?: Record<string, unknown>;
+  /** The event that caused it. */
+  causationId?: string;
+  /** What it belongs together with. */
+  correlationId?: string;
+  /** The run that handed over to it. */
+  parentRunId?: string;
+  /** The agent that handed over to it. */
+  fromAgentId?: string;
+  /** Where it is. */
+  status: RunStatus;
+  /** When its first event came. */
+  startedAt: Timestamp;
+  /** When its last event came. */
+  updatedAt: Timestamp;
+  /** When it ended. */
+  completedAt?: Timestamp;
+  /** What it waits for. */
+  waitingReason?: string;
+  /** Why it failed. */
+  failureReason?: string;
+  /** How many different steps were told of. */
+  stepCount: number;
+  /** How often it handed over. */
+  handoffCount: number;
+  /** How many tools were called. */
+  toolCallCount: number;
+  /** How often a model was called. */
+  llmCallCount: number;
+  /** How many events were told. */
+  eventCount: number;
+  /** The tokens that models read, as far as was told. */
+  inputTokens: number;
+  /** The tokens that models wrote, as far as was told. */
+  outputTokens: number;
+  /** What models cost, in US dollars, as far as was told. */
+  costUsd: number;
+  /** The step that was begun last and is not over. */
+  currentStepId?: string;
+  /** The kind of the last event. */
+  lastEventKind: string;
+  /** The message of the last event. */
+  lastEventMessage: string;
+}
 
 /** Whether a runtime can be used on this machine. */
 export interface RuntimeAvailability {
@@ -3752,7 +4374,7 @@ export interface RuntimeMethods {
 }
 
 export type RuntimeName =
-  | "claude-agent-sdk" | "codex-sdk" | "gemini-cli-core" | "opencode-server" | "demo" | "host"
+  | "claude-agent-sdk" | "codex-sdk" | "gemini-cli-core" | "opencode-server" | "demo" | "mcp" | "host"
   | string;
 
 /** `runtime.notice`: output outside the protocol, and messages that have no event type of their own. */
@@ -3763,6 +4385,16 @@ export interface RuntimeNoticePayload {
   source: NoticeSource;
   /** The line or message, for people. */
   message: string;
+}
+
+/** This run of the daemon. */
+export interface RuntimeProcess {
+  /** Version of Roost. */
+  version: string;
+  /** The id of the daemon's process. */
+  pid: number;
+  /** Seconds since it started. */
+  uptimeSeconds: number;
 }
 
 /** The runtime that an event comes from, and what was known of it at that time. */
@@ -3965,6 +4597,90 @@ export interface SearchUpdateParams {
 /** A text that is passed on but never shown: `Debug` hides it, and it must not reach events, logs or errors. */
 export type Secret = string;
 
+/** Whether a reference can be used now. */
+export interface SecretCheck {
+  /** The reference as it was given. */
+  authRef: string;
+  /** `legacy_env`, `env`, `file` or `header_env`; absent if it is no reference. */
+  provider?: string;
+  /** Enough of what it leads to for somebody who knows it. */
+  target: string;
+  /** The same text, under the name by which older clients look for it. */
+  redactedTarget: string;
+  /** Whether the secret is there and can be sent. */
+  valid: boolean;
+  /** Why not; empty if it can. */
+  issues: string[];
+  /** The headers in which it would be sent. */
+  headerKeys: string[];
+  /** `environment` or `file`. */
+  source: string;
+}
+
+/** A secret was deleted. */
+export interface SecretDeleted {
+  /** The reference as it was given. */
+  authRef: string;
+  /** The provider that keeps it, which is `file` in this version. */
+  provider: string;
+  /** Its path within the folder of secrets. */
+  path: string;
+  /** True in every answer; a failure is an error. */
+  deleted: boolean;
+}
+
+/** The secrets that are kept in files. */
+export interface SecretListResult {
+  /** Number of secrets. */
+  count: number;
+  /** The secrets by path, at most 500. */
+  items: StoredSecret[];
+}
+
+/** Parameters of methods about one secret. */
+export interface SecretParams {
+  /** A reference: `env:VARIABLE`, `file:RELATIVE/PATH`, `header_env:Header-Name:VARIABLE`, or a plain name. */
+  auth_ref: string;
+}
+
+/** A form of references. */
+export interface SecretProvider {
+  /** `legacy_env`, `env`, `file` or `header_env`. */
+  name: string;
+  /** Whether it can be used. */
+  supported: boolean;
+}
+
+/** The forms of references, and the folder of secrets. */
+export interface SecretProvidersResult {
+  /** Every form that a reference may have. */
+  providers: SecretProvider[];
+  /** The folder of secrets. */
+  fileRoot: string;
+  /** Whether the folder exists; it is made for the first secret. */
+  fileRootExists: boolean;
+}
+
+/** Parameters of `secret/set`. */
+export interface SecretSetParams {
+  /** A reference to a file: `file:RELATIVE/PATH`. */
+  auth_ref: string;
+  /** The secret: one line of text. */
+  secret: Secret;
+}
+
+/** A secret was written. */
+export interface SecretWritten {
+  /** The reference as it was given. */
+  authRef: string;
+  /** The provider that keeps it, which is `file` in this version. */
+  provider: string;
+  /** Its path within the folder of secrets. */
+  path: string;
+  /** True in every answer; a failure is an error. */
+  written: boolean;
+}
+
 /** What the server can do. In the maps, an operation that is absent cannot be used. */
 export interface ServerCapabilities {
   /** Operations on agents, such as `run` and `sessionWatch`. */
@@ -3989,6 +4705,395 @@ export interface ServerInfo {
   name: string;
   /** Version of Roost. */
   version: string;
+}
+
+/** Parameters of `service/apply`. */
+export interface ServiceApplyParams {
+  /** The manifest, as `schemas/mcp-service-v1.schema.json` has it. */
+  manifest: Record<string, unknown>;
+}
+
+/** Parameters of `service/approve`. */
+export interface ServiceApproveParams {
+  /** Id of the service. */
+  service_id: string;
+  /** Names of the tools, as the service knows them; all that are held back if absent. */
+  tools?: string[];
+}
+
+/** Services in numbers. */
+export interface ServiceCounts {
+  /** All of them. */
+  total: number;
+  /** Those that offer tools only. */
+  mcpServices: number;
+  /** Those that are agents. */
+  agentServices: number;
+  /** Those that run. */
+  running: number;
+  /** Those that run and offer tools only. */
+  runningMcp: number;
+  /** Those that run and are agents. */
+  runningAgent: number;
+  /** Those that run badly, or crashed. */
+  degraded: number;
+  /** Those that are stopped or were never started. */
+  stopped: number;
+  /** Those that are quarantined. */
+  quarantined: number;
+  /** Those that run on this machine, as programs or modules. */
+  local: number;
+  /** Those that are elsewhere. */
+  remote: number;
+  /** Those here that offer tools only. */
+  localMcp: number;
+  /** Those elsewhere that offer tools only. */
+  remoteMcp: number;
+  /** Those here that are agents. */
+  localAgent: number;
+  /** Those elsewhere that are agents. */
+  remoteAgent: number;
+}
+
+/** A service from every side. */
+export interface ServiceDetails {
+  /** Id of the service. */
+  serviceId: ServiceId;
+  /** The service in short. */
+  summary: ServiceSummary;
+  /** Everything about it. */
+  service: ServiceRecord;
+  /** What it offers. */
+  interface: ServiceInterface;
+  /** The last lines of its log. */
+  logs: string[];
+  /** What happened to it last. */
+  events: AuditRecord[];
+  /** Its last calls. */
+  recentCalls: RecentCall[];
+}
+
+/** Parameters of `service/details`. */
+export interface ServiceDetailsParams {
+  /** Id of the service. */
+  service_id: string;
+  /** Most lines of its log, 1 to 2000; 50 if absent. */
+  log_limit?: number;
+  /** Most records, 1 to 2000; 100 if absent. */
+  event_limit?: number;
+  /** Most calls, 1 to 2000; 20 if absent. */
+  call_limit?: number;
+}
+
+/** Parameters of `service/events`. */
+export interface ServiceEventsParams {
+  /** Id of the service. */
+  service_id: string;
+  /** Most records to return, 1 to 2000; 200 if absent. */
+  limit?: number;
+}
+
+/** What happened to a service. */
+export interface ServiceEventsResult {
+  /** Id of the service. */
+  serviceId: ServiceId;
+  /** The records, the oldest first. */
+  items: AuditRecord[];
+}
+
+/** A service of the MCP gateway: `svc_` and 12 hex digits. */
+export type ServiceId = string;
+
+/** What a service offers. */
+export interface ServiceInterface {
+  /** Id of the service. */
+  serviceId: ServiceId;
+  /** Names the interface; absent until it was listed. */
+  interfaceRevision?: string;
+  /** When it was listed; absent until then. */
+  introspectedAt?: Timestamp;
+  /** The tools as the service defines them. */
+  tools: unknown[];
+  /** The resources as the service defines them. */
+  resources: unknown[];
+  /** The templates of addresses as the service defines them. */
+  resourceTemplates: unknown[];
+  /** The prompts as the service defines them. */
+  prompts: unknown[];
+  /** What is odd about it, for people. */
+  problems: string[];
+}
+
+/** `service.interface_refreshed`: what a service offers was listed and is not what it was. */
+export interface ServiceInterfaceRefreshedPayload {
+  /** The service that was listed. */
+  service_id: ServiceId;
+  /** Names this interface: the same for the same definitions. */
+  revision: string;
+  /** The number of its tools. */
+  tools: number;
+  /** The number of its resources. */
+  resources: number;
+  /** The number of its prompts. */
+  prompts: number;
+  /** The tools that are held back, because nobody has approved them as they are; at most 100 names. */
+  held_back?: string[];
+}
+
+/** What a service offers, listed just now. */
+export interface ServiceIntrospectResult {
+  /** What it offers. */
+  interface: ServiceInterface;
+}
+
+/** Result of `service/list`. */
+export interface ServiceListResult {
+  /** The services, ordered by namespace. */
+  items: ServiceSummary[];
+}
+
+/** Parameters of `service/logs`. */
+export interface ServiceLogsParams {
+  /** Id of the service. */
+  service_id: string;
+  /** Most lines to return, 1 to 2000; 200 if absent. */
+  limit?: number;
+  /** Only lines after the one of this number, which is `last` of an earlier answer; 0 if absent. */
+  after?: number;
+  /** True waits up to 25 seconds for a line after `after`; false if absent. */
+  follow?: boolean;
+}
+
+/** Lines of a service's log. */
+export interface ServiceLogsResult {
+  /** Id of the service. */
+  serviceId: ServiceId;
+  /** The lines as `[time] text`, the oldest first. */
+  lines: string[];
+  /** The number of the newest line, to go on after it. */
+  last: number;
+}
+
+/** `service.manifest_applied`: a service was declared, or declared anew. */
+export interface ServiceManifestAppliedPayload {
+  /** The service that was declared. */
+  service_id: ServiceId;
+  /** 1 for the first manifest of the service, one more for each further one. */
+  version: number;
+  /** The name that its tools begin with. */
+  namespace: string;
+  /** Whether it may be started. */
+  enabled: boolean;
+}
+
+/** What identifies and describes a service. */
+export interface ServiceMetadata {
+  /** Where it comes from: a source file, or the endpoint of a remote service. */
+  sourceFile: string;
+  /** Its name, from which its namespace follows unless one is given. */
+  module: string;
+  /** Whether it offers tools only or is an agent, too. */
+  serviceType: ServiceType;
+  /** Given by whoever declares it; else it is derived. */
+  serviceId?: ServiceId;
+  /** A name for people. */
+  displayName?: string;
+  /** The folder that a local service belongs to. */
+  workspaceRoot?: string;
+  /** The version as its author counts. */
+  version?: string;
+  /** The SHA-256 that a local artifact must have, in hex. */
+  artifactSha256?: string;
+  /** When it was first applied; set by the registry. */
+  createdAt?: string;
+  /** When it was last applied; set by the registry. */
+  updatedAt?: string;
+  /** The description of an agent, as the schema has it. */
+  agent?: Record<string, unknown>;
+}
+
+/** What runs or answers for a service. */
+export type ServiceOrigin =
+  /** A wasm module that runs in the daemon. */
+  | { type: "local_wasm"; wasmPath: string; entry: string; args?: string[]; env?: ServiceVariable[]; limits?: WasmLimits; capabilities?: WasmCapabilities }
+  /** A server elsewhere. */
+  | { type: "remote_mcp"; endpoint: string; transport: RemoteTransport; authRef?: string; timeoutMs?: number; allowedTools?: string[]; maxPayloadBytes?: number; maxConcurrency?: number }
+  /** A program that speaks MCP on its standard input and output. */
+  | { type: "stdio_mcp"; command: string; args?: string[]; cwd?: string; env?: ServiceVariable[]; timeoutMs?: number; allowedTools?: string[]; maxPayloadBytes?: number; maxConcurrency?: number };
+
+/** Parameters of methods about one service. */
+export interface ServiceParams {
+  /** Id of the service: `svc_` and 12 hex digits. */
+  service_id: string;
+}
+
+/** What happens when a service ends, and what a call may take. */
+export interface ServicePolicy {
+  /** What happens when it ends unexpectedly. */
+  restart: RestartPolicy;
+  /** What a call may take; absent for a wasm module. */
+  remote?: CallLimits;
+}
+
+/** Everything about a service. Values of variables in its manifest are shown to callers with the scope `admin` only. */
+export interface ServiceRecord {
+  /** Id of the service. */
+  serviceId: ServiceId;
+  /** 1 for the first manifest, one more for each further one. */
+  version: number;
+  /** What was applied last. */
+  manifest: Manifest;
+  /** How it is now. */
+  runtime: ServiceRuntime;
+  /** What it offers; absent until it was listed. */
+  interfaceSnapshot?: ServiceInterface;
+  /** The tools that are held back until somebody approves them. */
+  heldBack: HeldBackTool[];
+}
+
+/** A service is gone. */
+export interface ServiceRemoved {
+  /** Always true; a failure is an error. */
+  removed: boolean;
+  /** Whether a file of it was deleted: always false, files are left alone. */
+  artifactRemoved: boolean;
+  /** The id that it had. */
+  serviceId: ServiceId;
+}
+
+/** `service.removed`: a service is no longer declared. */
+export interface ServiceRemovedPayload {
+  /** The id that it had. */
+  service_id: ServiceId;
+  /** The name that its tools began with. */
+  namespace: string;
+}
+
+/** Result of the methods that answer with one service. */
+export interface ServiceResult {
+  /** Everything about it. */
+  service: ServiceRecord;
+}
+
+/** How a service is now. */
+export interface ServiceRuntime {
+  /** Where it is in its life. */
+  lifecycle: Lifecycle;
+  /** What the last look at it found. */
+  health: Health;
+  /** Whether it may be started. */
+  enabled: boolean;
+  /** Whether it starts with the daemon. */
+  autostart: boolean;
+  /** Seconds since it runs; 0 if it does not. */
+  uptimeSeconds: number;
+  /** How often it was started again by itself since somebody started it. */
+  restartCount: number;
+  /** Why it last failed; absent if it runs well. */
+  lastError?: string;
+  /** When it last answered; absent if it never did. */
+  lastHeartbeatAt?: Timestamp;
+  /** When it is tried again by itself; absent if it is not. */
+  nextAttemptAt?: Timestamp;
+}
+
+/** How a service is reached and kept running. */
+export interface ServiceSpec {
+  /** What runs or answers. */
+  origin: ServiceOrigin;
+  /** A disabled service is kept and never started. */
+  enabled: boolean;
+  /** Whether it starts with the daemon. */
+  autostart: boolean;
+  /** What happens when it ends unexpectedly. */
+  restartPolicy: RestartPolicy;
+  /** The policy that its calls pass. */
+  policyRef: string;
+  /** The prefix of its tools; the module's name unless given. */
+  toolNamespace?: string;
+}
+
+/** `service.state_changed`: where a service is in its life, or what was found of its health, has changed. */
+export interface ServiceStateChangedPayload {
+  /** The service whose state changed. */
+  service_id: ServiceId;
+  /** Where it was before. */
+  before: Lifecycle;
+  /** Where it is now. */
+  lifecycle: Lifecycle;
+  /** What the last look at it found. */
+  health: Health;
+  /** Why it last failed, at most 2 KiB; absent if it runs well. */
+  error?: string;
+  /** When it is tried again by itself; absent if it is not. */
+  next_attempt?: Timestamp;
+  /** How often it was started again by itself since somebody started it. */
+  restart_count: number;
+}
+
+/** A service in short. */
+export interface ServiceSummary {
+  /** Id of the service. */
+  serviceId: ServiceId;
+  /** Name for people; absent if none was given. */
+  displayName?: string;
+  /** The name that its tools begin with. */
+  namespace: string;
+  /** Where it comes from: a source file, or the endpoint of a remote service. */
+  sourceFile: string;
+  /** The module's name, from its manifest. */
+  module: string;
+  /** Whether it offers tools only or is an agent, too. */
+  serviceType: ServiceType;
+  /** The description of an agent; absent for others. */
+  agent?: Record<string, unknown>;
+  /** `local_wasm`, `remote_mcp` or `stdio_mcp`. */
+  originType: string;
+  /** Where it is in its life. */
+  lifecycle: Lifecycle;
+  /** What the last look at it found. */
+  health: Health;
+  /** Seconds since it runs; 0 if it does not. */
+  uptimeSeconds: number;
+  /** How often it was started again by itself since somebody started it. */
+  restartCount: number;
+  /** Why it last failed; absent if it runs well. */
+  lastError?: string;
+  /** When it is tried again by itself; absent if it is not. */
+  nextAttemptAt?: Timestamp;
+  /** What happens when it ends, and what a call may take. */
+  policy: ServicePolicy;
+  /** What it offers in numbers; absent until it was listed. */
+  interface?: InterfaceSummary;
+}
+
+/** `service.tools_approved`: tools of a service are offered as they are defined now. */
+export interface ServiceToolsApprovedPayload {
+  /** The service that has the tools. */
+  service_id: ServiceId;
+  /** The approved tools; at most 100 names. */
+  tools: string[];
+  /** The number of all tools that were approved. */
+  count: number;
+  /** Who approved them; absent if they were approved because they were new. */
+  approved_by?: string;
+}
+
+/** What a service is. */
+export type ServiceType =
+  /** It offers tools, resources and prompts. */
+  | "mcp"
+  /** It also works by itself, on triggers. */
+  | "agent";
+
+/** A variable in a service's environment, with its value or where the value is kept. */
+export interface ServiceVariable {
+  /** The variable's name. */
+  name: string;
+  /** The value as it is. */
+  value?: string;
+  /** Where a secret value is kept; it wins over `value`. */
+  secretRef?: string;
 }
 
 /** `session.closed`: the session's process and resources are gone. */
@@ -4279,8 +5384,12 @@ export interface SessionRecord {
   open_task?: OpenTask;
   /** How the last task ended; absent before the first one ended. */
   last_outcome?: TaskOutcome;
+  /** Why the last task failed, if it did. */
+  failure?: string;
   /** Tasks that it has had, including the running one. */
   tasks: number;
+  /** What it has used up so far. */
+  usage?: SessionUsage;
   /** Messages in its history, including those from before it was adopted or forked. */
   messages: number;
   /** Messages of its runtime that Roost did not understand. Each is in the log unchanged. */
@@ -4587,6 +5696,20 @@ export interface SessionUpdatedPayload {
   reason?: string;
 }
 
+/** What a session has used up, as far as its runtime reports it. */
+export interface SessionUsage {
+  /** Tool calls that its agent made, those that were denied included. */
+  tool_calls?: number;
+  /** Reports of usage, which a runtime makes for each model call or for each task. */
+  model_calls?: number;
+  /** Tokens that models read, those from a cache included. */
+  input_tokens?: number;
+  /** Tokens that models wrote. */
+  output_tokens?: number;
+  /** What models cost, in US dollars. */
+  cost_usd?: number;
+}
+
 /** This client now watches a session. */
 export interface SessionWatchStarted {
   /** Id of the session. */
@@ -4676,6 +5799,16 @@ export interface StatusResult {
   running_tasks: number;
   /** Number of approvals and questions that wait for an answer, in all sessions. */
   pending: number;
+  /** This run of the daemon. */
+  runtime: RuntimeProcess;
+  /** The gateway's endpoint. */
+  gateway: GatewayEndpoint;
+  /** The services in numbers. */
+  summary: ServiceCounts;
+  /** The services in short. */
+  services: ServiceSummary[];
+  /** When this was put together. */
+  lastUpdated: Timestamp;
 }
 
 /** What was done, in one word. */
@@ -4692,6 +5825,14 @@ export type StopWhat =
   | "session"
   /** Only the running task; the process stays ready. */
   | "task";
+
+/** A secret that is kept in a file. */
+export interface StoredSecret {
+  /** The reference that a manifest may use. */
+  authRef: string;
+  /** Its path within the folder of secrets. */
+  relativePath: string;
+}
 
 /** Everything of a turn has been sent. Its names come from clients that read a file. */
 export interface StreamReadComplete {
@@ -4847,6 +5988,8 @@ export interface TaskStartedPayload {
 export interface TaskStoppedPayload {
   /** The reason given with the stop, for people. */
   reason: string;
+  /** The client that stopped it; absent if the host or the runtime did. */
+  stopped_by?: Answerer;
 }
 
 /** What a terminal with the agent would show. */
@@ -5271,6 +6414,19 @@ export interface TreeResult {
   truncated: boolean;
 }
 
+/** What started a run. */
+export type Trigger =
+  /** A schedule of its service came due. */
+  | "timer"
+  /** Something happened elsewhere. */
+  | "event"
+  /** A client asked for it. */
+  | "api"
+  /** Another agent handed over to it. */
+  | "a2a"
+  /** No event has told yet. */
+  | "unknown";
+
 /** Retention removed events of a session before they could be sent. Those from `resume_at` on follow. */
 export interface Truncated {
   /** Id of the session. */
@@ -5346,6 +6502,42 @@ export interface WaitingOption {
   label: string;
   /** An explanation to show beside the label; absent if the agent gave none. */
   description?: string;
+}
+
+/** What a wasm module may do outside of its own memory; nothing unless named.  A manifest says with it what a module wants, the server's policy what any module may have. */
+export interface WasmCapabilities {
+  /** The models that it may call; `*` at the end of a name stands for any rest. */
+  models?: string[];
+  /** The hosts that it may reach over HTTP; `*.` at the beginning stands for any host of a domain, `*` for all. */
+  httpHosts?: string[];
+  /** The folders whose files it may use. */
+  folders?: FolderGrant[];
+  /** The names of the secrets that it may read; `*` at the end of a name stands for any rest. */
+  secrets?: string[];
+  /** The tools of the gateway that it may list and call; `*` at the end of a name stands for any rest. */
+  tools?: string[];
+  /** Whether it may ask a person. */
+  ask?: boolean;
+  /** Whether it may read the clock and sleep. */
+  clock?: boolean;
+  /** Whether it gets random numbers. */
+  random?: boolean;
+}
+
+/** What a call of a wasm module may take; a limit that is not given has the host's default. */
+export interface WasmLimits {
+  /** How many wasm instructions it may run, roughly. */
+  fuel?: number;
+  /** How long it may run, in milliseconds; waiting for a person or a model does not count. */
+  timeoutMs?: number;
+  /** How large its memory may become. */
+  memoryBytes?: number;
+  /** How many elements each of its tables may have. */
+  tableElements?: number;
+  /** The size of a result. */
+  outputBytes?: number;
+  /** How many calls of the service may be under way at once. */
+  maxConcurrency?: number;
 }
 
 /** A workspace cannot be watched, or only in part: changes are reported late or not at all. */

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use roost_client::Client;
 use roost_model::mode::Mode;
 use roost_model::secret::Secret;
+use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
@@ -17,12 +18,14 @@ use crate::daemon::DaemonLink;
 use crate::editor::EditorConnection;
 use crate::error;
 use crate::evidence::Evidence;
-use crate::lines::{MAX_MESSAGE, ReceivedMessage};
 use crate::message::{self, Incoming};
+use crate::message_queue::{MAX_MESSAGE, MessageReceiver, MessageRoom, ReceivedMessage};
 use crate::profile::{Params, Profile};
 use crate::projection::Shows;
 use crate::requests::{self, Answered};
+use crate::serving::Serving;
 use crate::session::{SessionCommand, SessionHandle};
+use crate::v2;
 
 /// How long requests may still run after the editor has left; the whole program ends within a second.
 const GRACE: Duration = Duration::from_millis(500);
@@ -49,12 +52,14 @@ pub struct Settings {
     /// Arguments that, after those of the editor's own command, log in to the agent in a terminal. Offered to editors
     /// that can do so; no login is offered if absent.
     pub terminal_login: Option<Vec<String>>,
+    /// Whether an editor that asks for the draft of version 2 gets it; version 1 otherwise.
+    pub protocol_v2: bool,
 }
 
-/// The two directions of a connection. Both queues are bounded by whoever makes them.
+/// The two directions of a connection. Both queues are bounded.
 pub struct Transport {
     /// Messages of the editor; it ends when the editor leaves.
-    pub incoming: mpsc::Receiver<ReceivedMessage>,
+    pub incoming: MessageReceiver,
     /// Messages to the editor.
     pub outgoing: mpsc::Sender<String>,
 }
@@ -71,6 +76,7 @@ where
         editor: EditorConnection::new(transport.outgoing),
         daemon,
         shows: Mutex::new(None),
+        serving: Serving::default(),
         sessions: Mutex::default(),
         opening: tokio::sync::Mutex::default(),
         running: Mutex::default(),
@@ -95,6 +101,7 @@ pub(crate) struct Door {
     daemon: DaemonLink,
     /// What the client shows; `None` before `initialize`.
     shows: Mutex<Option<Shows>>,
+    serving: Serving,
     /// The sessions that are open here.
     sessions: Mutex<HashMap<String, SessionHandle>>,
     /// Held while a session is opened, so that none is opened twice.
@@ -104,7 +111,7 @@ pub(crate) struct Door {
 }
 
 impl Door {
-    async fn run(self: Arc<Self>, mut incoming: mpsc::Receiver<ReceivedMessage>) {
+    async fn run(self: Arc<Self>, mut incoming: MessageReceiver) {
         let mut requests = JoinSet::new();
         // A daemon that has to be started first is ready the sooner.
         let door = self.clone();
@@ -112,7 +119,7 @@ impl Door {
         loop {
             tokio::select! {
                 message = incoming.recv(), if requests.len() < MAX_REQUESTS => match message {
-                    Some(message) => self.on_message(message, &mut requests).await,
+                    Some((message, room)) => self.on_message(message, room, &mut requests).await,
                     None => break,
                 },
                 Some(_) = requests.join_next(), if !requests.is_empty() => {}
@@ -124,7 +131,7 @@ impl Door {
         self.sessions.lock().clear();
     }
 
-    async fn on_message(self: &Arc<Self>, message: ReceivedMessage, requests: &mut JoinSet<()>) {
+    async fn on_message(self: &Arc<Self>, message: ReceivedMessage, room: MessageRoom, requests: &mut JoinSet<()>) {
         let parsed = match &message {
             ReceivedMessage::Text(bytes) => message::parse(bytes),
             ReceivedMessage::TooLong => {
@@ -134,8 +141,21 @@ impl Door {
         };
         match parsed {
             Incoming::Request { id, method, params } => {
-                let params = Params::new(self.settings.profile, &method, params);
-                self.on_request(id, method, params, requests).await;
+                let is_v2 = match method.as_str() {
+                    "initialize" => self.settings.protocol_v2 && v2::is_asked_for(&params),
+                    _ => self.shows().v2,
+                };
+                if !is_v2 {
+                    let params = Params::new(self.settings.profile, &method, params);
+                    return self.on_request(id, method, params, room, requests).await;
+                }
+                match v2::request(method, params) {
+                    Ok((method, params)) => {
+                        let params = Params::new(Profile::Strict, &method, params);
+                        self.on_request(id, method, params, room, requests).await;
+                    }
+                    Err(error) => self.editor.reply(&id, Err::<(), _>(error)).await,
+                }
             }
             Incoming::Notification { method, params } => {
                 self.on_notification(&method, Params::new(self.settings.profile, &method, params)).await;
@@ -145,10 +165,17 @@ impl Door {
         }
     }
 
-    async fn on_request(self: &Arc<Self>, id: RequestId, method: String, params: Params, requests: &mut JoinSet<()>) {
+    async fn on_request(
+        self: &Arc<Self>,
+        id: RequestId,
+        method: String,
+        params: Params,
+        room: MessageRoom,
+        requests: &mut JoinSet<()>,
+    ) {
         if method == "initialize" {
             // At once, because the requests that follow in one go count on it.
-            let answer = self.answer(&method, params).await.map(|answered| answered.result);
+            let answer = self.answer(&method, params).await.map(|answered| self.in_version(&method, answered.result));
             return self.editor.reply(&id, answer).await;
         }
         let door = self.clone();
@@ -158,11 +185,12 @@ impl Door {
             let mut running = self.running.lock();
             let task = requests.spawn(async move {
                 let answer = door.answer(&method, params).await;
+                drop(room);
                 if door.running.lock().remove(&request).is_none() {
                     return;
                 }
                 let (answer, opened) = match answer {
-                    Ok(Answered { result, opened }) => (Ok(result), opened),
+                    Ok(Answered { result, opened }) => (Ok(door.in_version(&method, result)), opened),
                     Err(error) => (Err(error), None),
                 };
                 door.editor.reply(&request, answer).await;
@@ -179,7 +207,7 @@ impl Door {
             Err(error) => return self.editor.reply(&id, Err::<(), _>(error)).await,
         };
         let session = prompt.session_id.clone().unwrap_or_default();
-        let mut command = SessionCommand::Prompt { request: id.clone(), params: prompt };
+        let mut command = SessionCommand::Prompt { request: id.clone(), params: prompt, room };
         if let Some(commands) = self.commands(&session) {
             // In the order of the messages, so that a cancellation that follows finds the prompt.
             match commands.send(command).await {
@@ -196,6 +224,11 @@ impl Door {
                 door.editor.reply(&id, Err::<(), _>(error)).await;
             }
         });
+    }
+
+    /// A result in the version of the protocol that the connection speaks.
+    fn in_version(&self, method: &str, result: Value) -> Value {
+        if self.shows().v2 { v2::result(method, result) } else { result }
     }
 
     /// Notifications are never answered; those that make no sense are ignored.
@@ -246,6 +279,10 @@ impl Door {
 
     pub(crate) fn set_client(&self, shows: Shows) {
         *self.shows.lock() = Some(shows);
+    }
+
+    pub(crate) fn serving(&self) -> &Serving {
+        &self.serving
     }
 
     pub(crate) fn shows(&self) -> Shows {

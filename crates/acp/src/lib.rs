@@ -9,15 +9,13 @@
 //! * **One actor per session that is open here** ([`session`]): it sends the prompts, follows the session's events and
 //!   asks the editor, one after the other, so an answer can never overtake what came before it.
 //! * **The projection is pure** ([`projection`]): events in, updates out.
+//! * **Version 1 is what everything here speaks.** Version 2, a draft, is translated at the edge ([`v2`]), if the settings
+//!   allow it and the editor asks for it.
 //! * **Two input profiles** ([`Profile`]): `compat` rewrites what older clients send into today's form before it is read,
 //!   `strict` does not. Output is the same for both.
-//!
-//! Not built yet: the editor's `fs/*` for hosted ACP agents, which are offered no file methods today and use the disk
-//! themselves. The design: the ACP adapter always offers `fs`, because an agent asks for it only once, and reports each
-//! request as a tool call of the host, so that the policy judges it and the log has it. The engine knows at most one
-//! connection per session that reads and writes files for it: the one that has the session open and whose editor offers
-//! `fs`. An allowed request goes to it over a bounded channel. If it leaves or fails, the file is read or written through
-//! `roost_workspace`, which keeps the path inside its workspace.
+//! * **The editor works for hosted ACP agents** ([`serving`]): what its capabilities offer (`fs`, `terminal`) is offered to
+//!   the daemon for every session that is open here. An agent's request is judged by the policy first, then comes here.
+//!   When the editor leaves or fails, the daemon uses the disk and its own processes.
 
 mod choices;
 mod content;
@@ -28,15 +26,19 @@ mod error;
 mod evidence;
 mod lines;
 mod message;
+mod message_queue;
 mod permission;
 mod profile;
 mod projection;
 mod question;
 mod requests;
+mod serving;
 mod session;
 mod tool_calls;
+mod v2;
 
 pub use door::{Settings, Transport, serve};
 pub use evidence::Evidence;
-pub use lines::{MAX_MESSAGE, ReceivedMessage, read_messages, write_messages};
+pub use lines::{read_messages, write_messages};
+pub use message_queue::{MAX_MESSAGE, MessageReceiver, MessageSender, ReceivedMessage, message_queue};
 pub use profile::Profile;

@@ -5,24 +5,16 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
+use futures::executor::block_on;
 use tokio::sync::mpsc;
 
-/// The longest message that is read, in bytes, without its line end. The official SDKs have the same limit.
-pub const MAX_MESSAGE: usize = 32 << 20;
+use crate::message_queue::{MAX_MESSAGE, MessageSender, ReceivedMessage};
+
 /// Messages that are already waiting are written together, up to about this many bytes.
 const BATCH: usize = 64 << 10;
 
-/// A message as the transport received it.
-#[derive(Debug, PartialEq, Eq)]
-pub enum ReceivedMessage {
-    /// The bytes of one message, not checked yet.
-    Text(Vec<u8>),
-    /// A message longer than [`MAX_MESSAGE`], which was skipped.
-    TooLong,
-}
-
 /// Reads messages until the input ends or nobody wants them any more. What stands after the last line end is no message.
-pub fn read_messages(input: impl Read, messages: &mpsc::Sender<ReceivedMessage>) -> io::Result<()> {
+pub fn read_messages(input: impl Read, messages: &MessageSender) -> io::Result<()> {
     let mut input = BufReader::with_capacity(BATCH, input);
     loop {
         let mut line = Vec::new();
@@ -40,7 +32,7 @@ pub fn read_messages(input: impl Read, messages: &mpsc::Sender<ReceivedMessage>)
                 return Ok(());
             }
         };
-        if messages.blocking_send(message).is_err() {
+        if !block_on(messages.send(message)) {
             return Ok(());
         }
     }
@@ -78,12 +70,16 @@ pub fn write_messages(mut output: impl Write, mut messages: mpsc::Receiver<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::message_queue::message_queue;
 
     fn read(input: &[u8]) -> Vec<ReceivedMessage> {
-        let (send, mut received) = mpsc::channel(16);
-        read_messages(input, &send).unwrap();
-        drop(send);
-        std::iter::from_fn(|| received.blocking_recv()).collect()
+        let (send, mut received) = message_queue(16);
+        let input = input.to_vec();
+        // Beside the reader, because long messages do not wait all together.
+        let reading = std::thread::spawn(move || read_messages(&*input, &send).unwrap());
+        let messages = std::iter::from_fn(|| block_on(received.recv())).map(|(message, _)| message).collect();
+        reading.join().unwrap();
+        messages
     }
 
     #[test]

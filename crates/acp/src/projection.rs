@@ -22,6 +22,8 @@ use crate::tool_calls;
 /// The client's abilities that decide what it is shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Shows {
+    /// The connection speaks the draft of version 2.
+    pub(crate) v2: bool,
     /// It shows notices.
     pub(crate) notices: bool,
     /// It shows forms, so questions need no text.
@@ -83,7 +85,8 @@ impl Projection {
                     }
                     let from = json!({ OWN_META: from });
                     let prompts = started.messages.iter().filter(|message| message.role == TranscriptRole::User);
-                    updates.extend(prompts.flat_map(|message| prompt(message, &from)));
+                    let id = started.prompt_id.as_ref().map(|id| acp::MessageId::new(id.to_string()));
+                    updates.extend(prompts.flat_map(|message| prompt(message, &from, id.as_ref())));
                 }
                 updates
             }
@@ -215,7 +218,7 @@ fn answer_block(block: &AssistantContentBlock) -> acp::ContentBlock {
 }
 
 /// A prompt of somebody else, with who sent it.
-fn prompt(message: &TranscriptMessage, from: &serde_json::Value) -> Vec<SessionUpdate> {
+fn prompt(message: &TranscriptMessage, from: &serde_json::Value, id: Option<&acp::MessageId>) -> Vec<SessionUpdate> {
     let texts = message.content.iter().filter_map(|block| match block {
         TranscriptContentBlock::Text { text } => Some(text.clone()),
         TranscriptContentBlock::Code { code, .. } => Some(code.clone()),
@@ -225,7 +228,8 @@ fn prompt(message: &TranscriptMessage, from: &serde_json::Value) -> Vec<SessionU
         TranscriptContentBlock::ToolUse { .. } | TranscriptContentBlock::ToolResult { .. } => None,
     });
     let meta = from.as_object().cloned();
-    texts.map(|text| SessionUpdate::UserMessageChunk(acp::ContentChunk::new(text.into()).meta(meta.clone()))).collect()
+    let chunk = |text: String| acp::ContentChunk::new(text.into()).message_id(id.cloned()).meta(meta.clone());
+    texts.map(|text| SessionUpdate::UserMessageChunk(chunk(text))).collect()
 }
 
 fn status(id: &ToolCallId, status: acp::ToolCallStatus, content: Option<Vec<acp::ToolCallContent>>) -> SessionUpdate {

@@ -162,5 +162,5 @@ fn the_rest_of_what_happens_has_updates_of_its_own() {
         { "type": "runtime.notice", "payload": { "level": "info", "source": "stderr", "message": "noise" } },
         { "type": "runtime.notice", "payload": { "level": "warning", "source": "engine", "message": "look" } },
     ]);
-    insta::assert_json_snapshot!(project(&mut Projection::new(Shows { notices: true, forms: false }), all));
+    insta::assert_json_snapshot!(project(&mut Projection::new(Shows { notices: true, ..Shows::default() }), all));
 }

@@ -20,6 +20,7 @@ use crate::door::Door;
 use crate::error;
 use crate::profile::{OWN_META, Params};
 use crate::projection::Shows;
+use crate::serving::EditorOffer;
 use crate::session::{SessionCommand, SessionOpening};
 
 /// Sessions on one page of `session/list`.
@@ -78,6 +79,7 @@ impl Door {
     }
 
     fn initialize(&self, request: acp::InitializeRequest) -> Answer {
+        let v2 = self.settings().protocol_v2 && request.protocol_version > ProtocolVersion::V1;
         let capabilities = acp::AgentCapabilities::new()
             .load_session(true)
             .prompt_capabilities(acp::PromptCapabilities::new().image(true).audio(false).embedded_context(true))
@@ -92,9 +94,11 @@ impl Door {
         self.settings().evidence.record("initialize", None, json!({}));
         let client = request.client_capabilities;
         self.set_client(Shows {
+            v2,
             notices: client.session.as_ref().is_some_and(|session| session.notices.is_some()),
             forms: client.elicitation.as_ref().is_some_and(acp::ElicitationCapabilities::supports_form),
         });
+        self.serving().set_offer(EditorOffer::from_capabilities(&client));
         // The protocol allows a login in a terminal only for clients that say they have one.
         let login = self.settings().terminal_login.clone().filter(|_| client.auth.terminal);
         let login = login.map(|args| {
@@ -366,13 +370,13 @@ impl Door {
         self.has_room()?;
         let session = SessionOpening {
             id: id.to_owned(),
-            workspace_id: info.workspace_id,
             choices: choices.clone(),
             editor: self.editor().clone(),
             evidence: self.settings().evidence.clone(),
             client: self.daemon().client().await?,
             shows: self.shows(),
         };
+        self.serving().offer(&session.client, self.editor(), id).await;
         let handle = session.start().await?;
         let commands = handle.commands().ok_or_else(error::gone)?;
         self.remember(id, handle);

@@ -12,7 +12,7 @@ use roost_client::{Client, Subscription};
 use roost_model::approval::{PendingAsk, PendingChange};
 use roost_model::event::{EventBody, NormalizedEvent};
 use roost_model::ids::{PromptId, TaskId};
-use roost_model::payload::SessionUpdatedPayload;
+use roost_model::payload::{SessionUpdatedPayload, TaskStoppedPayload};
 use roost_rpc::{
     AgentCommandsParams, LogReadParams, PendingParams, SessionSendParams, SessionStopParams, StopWhat, SubscribeParams,
     method,
@@ -26,10 +26,12 @@ use crate::choices::SessionChoices;
 use crate::editor::{EditorAnswer, EditorConnection};
 use crate::error;
 use crate::evidence::Evidence;
+use crate::message_queue::MessageRoom;
 use crate::permission;
 use crate::profile::OWN_META;
 use crate::projection::{Projection, Shows};
 use crate::question;
+use crate::v2::{self, SessionState};
 
 /// Commands that may wait for a session; beyond it their senders wait.
 const MAILBOX: usize = 32;
@@ -43,7 +45,7 @@ const NOTIFY_PATH: &str = "ACPLB_NOTIFY_PATH";
 /// What a session can be told to do.
 pub(crate) enum SessionCommand {
     /// Sends a prompt; the end of its task answers the request.
-    Prompt { request: RequestId, params: Box<SessionSendParams> },
+    Prompt { request: RequestId, params: Box<SessionSendParams>, room: MessageRoom },
     /// Stops every prompt that was sent from here.
     Cancel,
     /// Stops the prompt of this request, if it is one of this session.
@@ -72,7 +74,6 @@ impl SessionHandle {
 /// Which session is opened, and for whom.
 pub(crate) struct SessionOpening {
     pub(crate) id: String,
-    pub(crate) workspace_id: Option<String>,
     pub(crate) choices: SessionChoices,
     pub(crate) editor: EditorConnection,
     pub(crate) evidence: Evidence,
@@ -88,6 +89,7 @@ impl SessionOpening {
         let (commands, mailbox) = mpsc::channel(MAILBOX);
         let actor = SessionActor {
             projection: Projection::new(self.shows),
+            state: SessionState::default(),
             open: self,
             events,
             last_seq: 0,
@@ -105,6 +107,8 @@ impl SessionOpening {
 /// A prompt whose request is not answered yet.
 struct OpenTurn {
     request: RequestId,
+    /// The request was answered when the prompt was taken, as version 2 wants it.
+    is_answered: bool,
     work: TurnWork,
     is_cancelled: bool,
 }
@@ -117,6 +121,11 @@ impl OpenTurn {
             TurnWork::Task(task) => event.trace.task_id.as_ref() == Some(task),
             TurnWork::Queued(prompt) => started.prompt_id.as_ref() == Some(prompt),
         }
+    }
+
+    /// Whether the event belongs to the task of this prompt; meant for the event that ends it.
+    fn is_ended_by(&self, event: &NormalizedEvent) -> bool {
+        matches!(&self.work, TurnWork::Task(task) if event.trace.task_id.as_ref() == Some(task))
     }
 }
 
@@ -137,6 +146,8 @@ struct SessionActor {
     open: SessionOpening,
     events: Subscription,
     projection: Projection,
+    /// What an editor of version 2 was told about the session.
+    state: SessionState,
     /// The last event that was shown; those that a replay has shown are skipped.
     last_seq: u64,
     turns: Vec<OpenTurn>,
@@ -186,7 +197,11 @@ impl SessionActor {
         // From here on a prompt opens the session anew; what is in the mailbox already is refused.
         mailbox.close();
         let end = error::from_daemon(end);
-        let mut unanswered: Vec<_> = std::mem::take(&mut self.turns).into_iter().map(|turn| turn.request).collect();
+        let mut unanswered: Vec<_> = std::mem::take(&mut self.turns)
+            .into_iter()
+            .filter(|turn| !turn.is_answered)
+            .map(|turn| turn.request)
+            .collect();
         while let Some(command) = mailbox.recv().await {
             if let SessionCommand::Prompt { request, .. } = command {
                 unanswered.push(request);
@@ -199,9 +214,14 @@ impl SessionActor {
 
     async fn on_command(&mut self, command: SessionCommand) {
         match command {
-            SessionCommand::Prompt { request, params } => self.prompt(request, *params).await,
+            SessionCommand::Prompt { request, params, room } => {
+                self.prompt(request, *params).await;
+                drop(room);
+            }
             SessionCommand::Cancel => self.cancel(|_| true).await,
-            SessionCommand::CancelRequest(request) => self.cancel(|turn| turn.request == request).await,
+            SessionCommand::CancelRequest(request) => {
+                self.cancel(|turn| !turn.is_answered && turn.request == request).await
+            }
             SessionCommand::Replay(done) => {
                 let replayed = self.replay().await;
                 // Whoever gave up waiting does not mind.
@@ -228,7 +248,12 @@ impl SessionActor {
             (None, prompt) => TurnWork::Queued(prompt.unwrap_or_default().into()),
         };
         self.open.evidence.record("prompt_started", Some(&self.open.id), json!({ "messageCount": 1 }));
-        self.turns.push(OpenTurn { request, work, is_cancelled: false });
+        let mut turn = OpenTurn { request, is_answered: false, work, is_cancelled: false };
+        if let (true, TurnWork::Queued(prompt)) = (self.open.shows.v2, &turn.work) {
+            self.open.editor.reply(&turn.request, Ok(v2::accepted(prompt.as_str()))).await;
+            turn.is_answered = true;
+        }
+        self.turns.push(turn);
     }
 
     /// Cancels the chosen prompts. A queued one leaves the queue and is answered at once; the others are answered when
@@ -263,6 +288,9 @@ impl SessionActor {
 
     /// Answers a prompt that never became a task.
     async fn answer_cancelled(&self, turn: &OpenTurn) {
+        if turn.is_answered {
+            return;
+        }
         let meta = json!({ OWN_META: { "sessionId": self.open.id, "endedBy": "cancel" } });
         let answer = acp::PromptResponse::new(acp::StopReason::Cancelled).meta(meta.as_object().cloned());
         self.open.editor.reply(&turn.request, Ok(answer)).await;
@@ -292,38 +320,38 @@ impl SessionActor {
         let mut projection = Projection::replay(self.open.shows);
         let mut after = 0;
         loop {
-            let params = LogReadParams { session_id: self.open.id.clone(), after_seq: Some(after), limit: Some(PAGE) };
+            let params = LogReadParams {
+                session_id: self.open.id.clone(),
+                after_seq: Some(after),
+                before_seq: None,
+                types: None,
+                limit: Some(PAGE),
+            };
             let page = self.open.client.call::<method::LogRead>(params).await.map_err(error::from_daemon)?;
             for event in &page.events {
                 let event: NormalizedEvent =
                     serde_json::from_str(event.get()).map_err(|failed| error::internal(failed.to_string()))?;
-                self.show(projection.project(&event, false)).await;
+                self.show(projection.project(&event, false), event.seq).await;
             }
             after = page.last_seq;
             if !page.has_more {
                 break;
             }
         }
-        self.show(projection.end_replay()).await;
+        self.show(projection.end_replay(), after).await;
         (self.projection, self.last_seq) = (projection, after);
         Ok(())
     }
 
     async fn announce(&mut self) {
-        let params = AgentCommandsParams {
-            workspace_id: self.open.workspace_id.clone(),
-            agent_type: Some(self.open.choices.runtime.clone()),
-        };
-        // A folder that belongs to no workspace has no commands to list.
-        if let Ok(listed) = self.open.client.call::<method::AgentCommands>(params).await
-            && self.open.workspace_id.is_some()
-        {
+        let params = AgentCommandsParams { session_id: Some(self.open.id.clone()), ..AgentCommandsParams::default() };
+        if let Ok(listed) = self.open.client.call::<method::AgentCommands>(params).await {
             let commands = listed.commands.into_iter().map(|command| {
                 let name = command.name.strip_prefix('/').unwrap_or(&command.name).to_owned();
                 acp::AvailableCommand::new(name, command.description.unwrap_or_default())
             });
             let update = acp::AvailableCommandsUpdate::new(commands.collect());
-            self.show(vec![acp::SessionUpdate::AvailableCommandsUpdate(update)]).await;
+            self.show(vec![acp::SessionUpdate::AvailableCommandsUpdate(update)], self.last_seq).await;
         }
         let params = PendingParams { session_id: Some(self.open.id.clone()) };
         match self.open.client.call::<method::PermissionPending>(params).await {
@@ -341,9 +369,13 @@ impl SessionActor {
             return;
         }
         self.last_seq = event.seq;
-        let is_own = self.turns.iter().any(|turn| turn.is_begun_by(event));
+        // Version 2 repeats a prompt to whoever sent it, with its id.
+        let is_own = !self.open.shows.v2 && self.turns.iter().any(|turn| turn.is_begun_by(event));
         let updates = self.projection.project(event, is_own);
-        self.show(updates).await;
+        self.show(updates, event.seq).await;
+        if self.open.shows.v2 {
+            self.tell_state(event).await;
+        }
         match PendingChange::from_event(event) {
             Some(PendingChange::Opened(opened)) => self.ask(opened.id().to_owned(), opened.ask).await,
             Some(PendingChange::Closed(id)) => {
@@ -373,20 +405,39 @@ impl SessionActor {
 
     /// Answers the prompt that the ended task worked for.
     async fn on_task_end(&mut self, event: &NormalizedEvent) {
-        let is_ended =
-            |turn: &OpenTurn| matches!(&turn.work, TurnWork::Task(task) if event.trace.task_id.as_ref() == Some(task));
-        if let Some(at) = self.turns.iter().position(is_ended) {
+        if let Some(at) = self.turns.iter().position(|turn| turn.is_ended_by(event)) {
             let turn = self.turns.remove(at);
-            let answer = self.turn_end(&turn, event);
+            let answer = self.turn_end(turn.is_cancelled, event);
             self.open.evidence.record_end(&self.open.id, &answer);
-            self.open.editor.reply(&turn.request, answer).await;
+            if !turn.is_answered {
+                self.open.editor.reply(&turn.request, answer).await;
+            }
         }
     }
 
-    fn turn_end(&self, turn: &OpenTurn, event: &NormalizedEvent) -> Result<acp::PromptResponse, acp::Error> {
+    /// Answers a prompt that has begun and tells what the session does now, as version 2 wants it.
+    async fn tell_state(&mut self, event: &NormalizedEvent) {
+        if let EventBody::TaskStarted(started) = &event.body
+            && let Some(turn) = self.turns.iter_mut().find(|turn| !turn.is_answered && turn.is_begun_by(event))
+        {
+            let message = started.prompt_id.as_ref().map(ToString::to_string).unwrap_or_default();
+            self.open.editor.reply(&turn.request, Ok(v2::accepted(&message))).await;
+            turn.is_answered = true;
+        }
+        let end = event.body.ends_task().then(|| {
+            let is_cancelled = self.turns.iter().any(|turn| turn.is_cancelled && turn.is_ended_by(event));
+            self.turn_end(is_cancelled, event)
+        });
+        if let Some(update) = self.state.after(event, end.as_ref()) {
+            let params = json!({ "sessionId": self.open.id, "update": update });
+            self.open.editor.notify("session/update", params).await;
+        }
+    }
+
+    fn turn_end(&self, is_cancelled: bool, event: &NormalizedEvent) -> Result<acp::PromptResponse, acp::Error> {
         let mut ended_by = "runtime";
         let stop_reason = match &event.body {
-            _ if turn.is_cancelled => acp::StopReason::Cancelled,
+            _ if is_cancelled => acp::StopReason::Cancelled,
             EventBody::TaskFailed(failed) => return Err(error::from_task(&failed.reason, &failed.error)),
             EventBody::TaskCompleted(completed) => match completed.reason.as_str() {
                 "max_tokens" => acp::StopReason::MaxTokens,
@@ -407,9 +458,11 @@ impl SessionActor {
         if stop_reason == acp::StopReason::Cancelled {
             ended_by = "cancel";
         }
-        let meta = json!({ OWN_META: {
-            "sessionId": self.open.id, "taskId": event.trace.task_id, "endedBy": ended_by,
-        } });
+        let mut own = json!({ "sessionId": self.open.id, "taskId": event.trace.task_id, "endedBy": ended_by });
+        if let EventBody::TaskStopped(TaskStoppedPayload { stopped_by: Some(by), .. }) = &event.body {
+            own["stoppedBy"] = json!({ "clientId": by.client_id, "userId": by.user_id, "from": by.from });
+        }
+        let meta = json!({ OWN_META: own });
         Ok(acp::PromptResponse::new(stop_reason).meta(meta.as_object().cloned()))
     }
 
@@ -427,7 +480,7 @@ impl SessionActor {
             }
             updates.push(acp::SessionUpdate::ConfigOptionUpdate(acp::ConfigOptionUpdate::new(choices.options())));
             self.open.choices = choices;
-            self.show(updates).await;
+            self.show(updates, self.last_seq).await;
         }
         // A prompt that is held runs only when somebody prompts again: its request would wait for ever.
         for prompt in updated.queue.iter().flatten().filter(|prompt| prompt.held) {
@@ -452,7 +505,11 @@ impl SessionActor {
         let (editor, session) = (&self.open.editor, &self.open.id);
         let request = match &ask {
             PendingAsk::Approval(asked) => {
-                editor.request("session/request_permission", permission::request(session, asked)).await
+                let request = permission::request(session, asked);
+                match self.open.shows.v2 {
+                    true => editor.request("session/request_permission", v2::permission(&request)).await,
+                    false => editor.request("session/request_permission", request).await,
+                }
             }
             PendingAsk::Question(asked) if self.open.shows.forms => {
                 editor.request("elicitation/create", question::request(session, asked)).await
@@ -499,8 +556,16 @@ impl SessionActor {
         }
     }
 
-    async fn show(&self, updates: Vec<acp::SessionUpdate>) {
+    /// Sends updates; `seq` is the number of the event that they came of.
+    async fn show(&self, updates: Vec<acp::SessionUpdate>, seq: u64) {
         for update in updates {
+            if self.open.shows.v2 {
+                if let Some(update) = v2::update(&update, seq) {
+                    let params = json!({ "sessionId": self.open.id, "update": update });
+                    self.open.editor.notify("session/update", params).await;
+                }
+                continue;
+            }
             let params = acp::SessionNotification::new(self.open.id.clone(), update);
             self.open.editor.notify("session/update", params).await;
         }

@@ -12,6 +12,7 @@ mod durable;
 mod figure;
 mod first;
 mod follow;
+mod gateway;
 mod http;
 mod log;
 mod memory;
@@ -20,6 +21,7 @@ mod run_json;
 mod sandbox_agent;
 mod stage;
 mod stream;
+mod wasm;
 mod workspace;
 
 use std::error::Error;
@@ -31,8 +33,7 @@ use figure::Table;
 /// The result of a bench; whatever goes wrong ends the run with its message.
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
-const USAGE: &str =
-    "usage: roost-bench [stream] [first] [log] [memory] [policy] [door] [agents] [workspace] [acp] [--json FILE]";
+const USAGE: &str = "usage: roost-bench [stream] [first] [log] [memory] [policy] [door] [agents] [workspace] [acp] [gateway] [wasm] [--json FILE]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -63,9 +64,7 @@ fn run(args: Vec<String>) -> Outcome<bool> {
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--json" => json = args.next().ok_or(USAGE)?.into(),
-            "stream" | "first" | "log" | "memory" | "policy" | "door" | "agents" | "workspace" | "acp" => {
-                names.push(arg)
-            }
+            name if BENCHES.iter().any(|(bench, _)| *bench == name) => names.push(arg),
             _ => return Err(format!("unknown argument \"{arg}\"; {USAGE}").into()),
         }
     }
@@ -84,7 +83,7 @@ fn run(args: Vec<String>) -> Outcome<bool> {
 
 type Bench = fn(&mut Table) -> Outcome;
 
-const BENCHES: [(&str, Bench); 9] = [
+const BENCHES: [(&str, Bench); 11] = [
     ("stream", stream::run),
     ("first", first::run),
     ("log", log::run),
@@ -94,4 +93,6 @@ const BENCHES: [(&str, Bench); 9] = [
     ("agents", agents::run),
     ("workspace", workspace::run),
     ("acp", acp::run),
+    ("gateway", gateway::run),
+    ("wasm", wasm::run),
 ];

@@ -75,6 +75,9 @@ enum CliCommand {
     Sessions(cmd::sessions::Args),
     Approvals(cmd::approvals::Args),
     Rules(cmd::rules::Args),
+    Runs(cmd::runs::Args),
+    Secrets(cmd::secrets::Args),
+    Bootstrap(cmd::bootstrap::Args),
     Stop(cmd::stop::Args),
     Serve(cmd::serve::Args),
     Up(cmd::up::Args),
@@ -83,11 +86,14 @@ enum CliCommand {
     Pair(cmd::pair::Args),
     Devices(cmd::devices::Args),
     Workspaces(cmd::workspaces::Args),
+    Services(cmd::services::Args),
+    Audit(cmd::audit::Args),
     Files(cmd::files::Args),
     Git(cmd::git::Args),
     Search(cmd::search::Args),
     Export(cmd::export::Args),
     Acp(cmd::acp::Args),
+    Gateway(cmd::gateway::Args),
     Runtimes(cmd::runtimes::Args),
     Login(cmd::login::Args),
     Check(cmd::check::Args),
@@ -123,8 +129,7 @@ pub struct Launch {
 pub fn main(compose: impl FnOnce(Launch) -> Result<Box<dyn Backend>, Error>) -> ExitCode {
     // For a shell that completes a command line; returns at once for everybody else.
     CompleteEnv::with_factory(<Cli as CommandFactory>::command).var(complete::VARIABLE).bin("roost").complete();
-    let program = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
-    let parsed = match cmd::acp::args_by_name(&program) {
+    let parsed = match cmd::acp::args_by_name(std::env::args_os()) {
         Some(args) => Cli::try_parse_from(args),
         None => Cli::try_parse(),
     };
@@ -219,6 +224,9 @@ fn run(command: CliCommand, context: &Context) -> Result<Exit, Error> {
             CliCommand::Sessions(args) => cmd::sessions::run(args, context).await,
             CliCommand::Approvals(args) => cmd::approvals::run(args, context).await,
             CliCommand::Rules(args) => cmd::rules::run(args, context).await,
+            CliCommand::Runs(args) => cmd::runs::run(args, context).await,
+            CliCommand::Secrets(args) => cmd::secrets::run(args, context).await,
+            CliCommand::Bootstrap(args) => cmd::bootstrap::run(args, context).await,
             CliCommand::Stop(args) => cmd::stop::run(args, context).await,
             CliCommand::Serve(args) => context.backend.serve(&args).await,
             CliCommand::Up(args) => cmd::up::run(args, context).await,
@@ -227,11 +235,14 @@ fn run(command: CliCommand, context: &Context) -> Result<Exit, Error> {
             CliCommand::Pair(args) => cmd::pair::run(args, context).await,
             CliCommand::Devices(args) => cmd::devices::run(args, context).await,
             CliCommand::Workspaces(args) => cmd::workspaces::run(args, context).await,
+            CliCommand::Services(args) => cmd::services::run(args, context).await,
+            CliCommand::Audit(args) => cmd::audit::run(args, context).await,
             CliCommand::Files(args) => cmd::files::run(args, context).await,
             CliCommand::Git(args) => cmd::git::run(args, context).await,
             CliCommand::Search(args) => cmd::search::run(args, context).await,
             CliCommand::Export(args) => cmd::export::run(args, context).await,
             CliCommand::Acp(args) => cmd::acp::run(args, context).await,
+            CliCommand::Gateway(args) => cmd::gateway::run(args, context).await,
             CliCommand::Login(args) => cmd::login::run(args, context).await,
             CliCommand::Runtimes(args) => cmd::runtimes::run(args, context).await,
             CliCommand::Check(args) => cmd::check::run(args, context).await,

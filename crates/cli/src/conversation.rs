@@ -118,15 +118,10 @@ impl<'a> Conversation<'a> {
         Keyboard::open(Some(editor)).map_err(Error::Start)
     }
 
-    /// The commands of the session's agent; none if its folder is no workspace, or if they are not known soon.
+    /// The commands of the session's agent; none if they are not known soon.
     async fn agent_commands(&self, state: &SessionState) -> Vec<PromptCommand> {
-        if state.workspace_id.is_empty() {
-            return Vec::new();
-        }
-        let params = AgentCommandsParams {
-            workspace_id: Some(state.workspace_id.clone()),
-            agent_type: Some(state.agent_type.clone()),
-        };
+        let params =
+            AgentCommandsParams { session_id: Some(state.session_id.clone()), ..AgentCommandsParams::default() };
         let Ok(Ok(listed)) = timeout(COMMANDS, self.client.call::<method::AgentCommands>(params)).await else {
             return Vec::new();
         };

@@ -49,6 +49,10 @@ pub enum Error {
         list_of(known)
     )]
     NoWorkspace { folder: String, known: Vec<String> },
+    #[error("there is no service \"{name}\"{}; `roost services` lists them", list_of(known))]
+    UnknownService { name: String, known: Vec<String> },
+    #[error("{0}")]
+    BadManifest(String),
     #[error("there is no folder {0:?} in the workspace; if it is a file, `roost files cat {0}` shows it")]
     NoFolder(String),
     #[error("{path:?} is {media_type}, not text; save it instead: roost files cat {path} > FILE")]
@@ -147,6 +151,8 @@ impl Error {
             | Self::AttachWithoutTerminal(_)
             | Self::AmbiguousSession { .. }
             | Self::UnknownWorkspace { .. }
+            | Self::UnknownService { .. }
+            | Self::BadManifest(_)
             | Self::NoWorkspace { .. }
             | Self::NoFolder(_)
             | Self::NotText { .. }
@@ -202,6 +208,7 @@ fn refused(fault: &Fault) -> Exit {
             FaultCode::InvalidParams
             | FaultCode::SessionNotFound
             | FaultCode::WorkspaceNotFound
+            | FaultCode::ServiceNotFound
             | FaultCode::FileNotFound
             | FaultCode::DirectoryNotFound
             | FaultCode::PathTraversal,

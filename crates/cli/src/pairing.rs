@@ -76,12 +76,12 @@ pub(crate) fn shown(style: Style, pair: &PairResult, for_network: &str) -> Strin
         let _ = writeln!(text, "  sha256  {}", fingerprint.replace(':', ""));
     }
     let _ = match &pair.link {
-        Some(_) => writeln!(text, "There is no web app yet; for cdev's iOS app, run `roost pair --app`."),
+        Some(_) => writeln!(text, "It opens Roost in the browser. For cdev's iOS app, run `roost pair --app`."),
         None => writeln!(
             text,
             "\nPhones cannot reach it: Roost listens on this machine only. Change that with\n  \
              {}\n\
-             Then cdev's iOS app can connect (`roost pair --app`). There is no web app yet.",
+             Then open Roost in a phone's browser, or in cdev's iOS app (`roost pair --app`).",
             style.bold(for_network)
         ),
     };

@@ -58,8 +58,13 @@ impl RecordReader {
     pub(crate) async fn page(&self, session: &SessionId, after: Seq) -> Result<EventLines, Error> {
         match self {
             Self::Daemon(client) => {
-                let params =
-                    LogReadParams { session_id: session.to_string(), after_seq: Some(after), limit: Some(PAGE) };
+                let params = LogReadParams {
+                    session_id: session.to_string(),
+                    after_seq: Some(after),
+                    before_seq: None,
+                    types: None,
+                    limit: Some(PAGE),
+                };
                 Ok(line::received(client.call::<method::LogRead>(params).await?.events))
             }
             Self::AtRest(log) => Ok(line::stored(&log.read(&session.into(), after, PAGE as usize).await?.batch)),

@@ -32,7 +32,9 @@ pub enum Error {
 impl Error {
     /// Whether no daemon listens at the path: there is no socket, or nobody accepts on it.
     pub fn is_nobody(&self) -> bool {
-        use io::ErrorKind::{ConnectionRefused, NotFound};
-        matches!(self, Self::Io { source, .. } if matches!(source.kind(), ConnectionRefused | NotFound))
+        use io::ErrorKind::{BrokenPipe, ConnectionRefused, ConnectionReset, NotFound};
+        // A daemon that is being killed still takes connections, and drops them.
+        let is_nobody = |kind| matches!(kind, BrokenPipe | ConnectionRefused | ConnectionReset | NotFound);
+        matches!(self, Self::Io { source, .. } if is_nobody(source.kind()))
     }
 }

@@ -4,6 +4,7 @@ mod amending;
 mod deciding;
 mod drafts;
 mod ending;
+mod gateway;
 mod hosting;
 
 use std::collections::HashMap;
@@ -21,11 +22,13 @@ use roost_model::payload::{ModelInputPayload, SessionUpdatedPayload, TaskStarted
 use roost_model::runtime::InteractionMode;
 use roost_model::session::{QueuedPrompt, SessionRecord, SessionStatus, SessionStep};
 use roost_model::time::Timestamp;
+use roost_model::tool::ToolCallIdentity;
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
 use self::drafts::CONTROL_TIMEOUT;
+use self::gateway::WaitingCalls;
 use crate::adapter::{SentInput, StartedTask, TaskEnd};
 use crate::artifacts::Artifacts;
 use crate::command::{Accepted, Command, Prompt};
@@ -50,6 +53,8 @@ enum ActorEvent {
     /// The engine dropped its handle, so no command can come any more.
     InboxClosed,
     Task(TaskEvent),
+    /// The sender of a gateway call no longer waits for the decision about it.
+    GatewayCallWithdrawn(ToolCallIdentity),
     Linger(LingerEvent),
     RuntimeExited,
     IdleTimeout,
@@ -138,6 +143,8 @@ pub(crate) struct Actor {
     choosing: Option<String>,
     task: Option<Task>,
     linger: Option<LingeringRuntime>,
+    /// Calls of the MCP gateway that wait for a decision.
+    gateway_calls: WaitingCalls,
     idle_since: Instant,
 }
 
@@ -165,6 +172,7 @@ impl Actor {
             choosing: None,
             task,
             linger: None,
+            gateway_calls: WaitingCalls::default(),
             idle_since: Instant::now(),
         }
     }
@@ -173,10 +181,15 @@ impl Actor {
     pub(crate) async fn run(mut self) -> Result<(), Error> {
         let ended = loop {
             let event = self.next().await;
-            match self.handle(event).await {
+            let handled = self.handle(event).await;
+            let answered = self.answer_gateway_calls().await;
+            match handled.and_then(|flow| answered.map(|()| flow)) {
                 Ok(Flow::Continue) => {}
                 Ok(Flow::End) => break Ok(()),
                 Err(error) => break Err(error),
+            }
+            if let Err(error) = self.end_idle_client_task().await {
+                break Err(error);
             }
         };
         self.discard_runtime().await;
@@ -199,6 +212,7 @@ impl Actor {
             command = self.inbox.recv() => command.map_or(ActorEvent::InboxClosed, ActorEvent::Command),
             () = self.writer.stalled(), if self.task.is_some() => ActorEvent::LogStalled,
             event = async { match &mut self.task { Some(task) => task.next().await, None => std::future::pending().await } } => ActorEvent::Task(event),
+            call = self.gateway_calls.withdrawn() => ActorEvent::GatewayCallWithdrawn(call),
             event = async { match &mut self.linger { Some(linger) => linger.next().await, None => std::future::pending().await } } => ActorEvent::Linger(event),
             () = async { match &mut self.runtime { Some(runtime) => runtime.session.exited().await, None => std::future::pending().await } }, if alive => ActorEvent::RuntimeExited,
             () = self.shared.slots.wanted(), if open => ActorEvent::SlotNeeded,
@@ -213,10 +227,23 @@ impl Actor {
                 let _ = reply.send(Some(self.prompt(prompt).await));
                 Ok(Flow::Continue)
             }
-            ActorEvent::Command(Command::Stop { reason, reply }) => self.stop(reason, reply).await,
+            ActorEvent::Command(Command::Stop { reason, by, reply }) => self.stop(reason, by, reply).await,
             ActorEvent::Command(Command::Close { reason, reply }) => {
                 let _ = reply.send(Some(self.close(&reason).await));
                 Ok(Flow::End)
+            }
+            ActorEvent::Command(Command::GatewayCall { call, reply }) => {
+                self.on_gateway_call(call, reply).await?;
+                Ok(Flow::Continue)
+            }
+            ActorEvent::Command(Command::GatewayDone { identity, result, is_error, reply }) => {
+                self.on_gateway_done(&identity, result, is_error).await?;
+                let _ = reply.send(Some(Ok(())));
+                Ok(Flow::Continue)
+            }
+            ActorEvent::GatewayCallWithdrawn(call) => {
+                self.on_gateway_call_withdrawn(&call).await?;
+                Ok(Flow::Continue)
             }
             ActorEvent::InboxClosed => {
                 self.close("Roost is shutting down").await?;
@@ -275,6 +302,9 @@ impl Actor {
     async fn prompt(&mut self, prompt: Prompt) -> Result<Accepted, Error> {
         if self.writer.is_stalled() {
             return Err(Error::DiskFull);
+        }
+        if self.is_mcp_client() {
+            return Err(Error::NotPromptable(self.profile.id.clone()));
         }
         let Prompt { message, mode, model, approver, never_yolo, by } = prompt;
         let options = PromptOptions { mode, model, approver, never_yolo, by };

@@ -5,11 +5,14 @@ use roost_model::content::TranscriptMessage;
 use roost_model::ids::{PromptId, QuestionId, TaskId, ToolCallId};
 use roost_model::mode::Mode;
 use roost_model::session::TaskOutcome;
+use roost_model::tool::ToolCallIdentity;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::adapter::Answer;
 use crate::error::Error;
+use crate::gateway_calls::GatewayVerdict;
+use crate::ledger::GatewayToolCall;
 use crate::policy_context::Approver;
 
 /// A message that begins a task, or waits in the queue for its turn.
@@ -133,11 +136,13 @@ pub(crate) type Reply<T> = oneshot::Sender<Option<Result<T, Error>>>;
 /// A message to a session's actor.
 pub(crate) enum Command {
     Prompt { prompt: Prompt, reply: Reply<Accepted> },
-    Stop { reason: String, reply: Reply<TaskOutcome> },
+    Stop { reason: String, by: Option<Answerer>, reply: Reply<TaskOutcome> },
     Close { reason: String, reply: Reply<()> },
     Respond { response: Response, reply: Reply<()> },
     Amend { amendment: Amendment, reply: Reply<()> },
     RemoveQueued { prompt: PromptId, reply: Reply<()> },
+    GatewayCall { call: GatewayToolCall, reply: Reply<GatewayVerdict> },
+    GatewayDone { identity: ToolCallIdentity, result: Value, is_error: bool, reply: Reply<()> },
 }
 
 impl Command {
@@ -147,7 +152,9 @@ impl Command {
         match self {
             Self::Prompt { reply, .. } => drop(reply.send(None)),
             Self::Stop { reply, .. } => drop(reply.send(None)),
+            Self::GatewayCall { reply, .. } => drop(reply.send(None)),
             Self::Close { reply, .. }
+            | Self::GatewayDone { reply, .. }
             | Self::Respond { reply, .. }
             | Self::Amend { reply, .. }
             | Self::RemoveQueued { reply, .. } => drop(reply.send(None)),

@@ -17,9 +17,9 @@ use crate::environment::{Environments, NAMESPACE};
 use crate::host_tools::HostTools;
 use crate::slots::WhenFull;
 
-/// Returns the MCP servers that the host offers to a session. A function that the composition root supplies, so that
-/// the engine does not depend on the gateway.
-pub type McpServers = Arc<dyn Fn(&SessionId) -> Vec<McpServer> + Send + Sync>;
+/// Returns the MCP servers that the host offers to a session, which proves itself to them by the token. A function that
+/// the composition root supplies, so that the engine does not depend on the gateway.
+pub type McpServers = Arc<dyn Fn(&SessionId, &Secret) -> Vec<McpServer> + Send + Sync>;
 
 /// The engine's settings. The composition root fills them in.
 #[derive(Clone)]
@@ -67,7 +67,7 @@ impl Config {
             when_full: WhenFull::Queue,
             idle_timeout: Duration::from_secs(30 * 60),
             approval_timeout: Some(Duration::from_secs(24 * 60 * 60)),
-            mcp_servers: Arc::new(|_| Vec::new()),
+            mcp_servers: Arc::new(|_, _| Vec::new()),
             host_tools: None,
         }
     }

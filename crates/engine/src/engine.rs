@@ -34,6 +34,7 @@ use crate::recovery::{self, Survivor};
 use crate::registry::Runtimes;
 use crate::runtime::{Profile, Runtime};
 use crate::session_secrets::SessionSecrets;
+use crate::session_tokens::SessionTokens;
 use crate::slots::Slots;
 use crate::task::{Phase, Task};
 
@@ -53,6 +54,8 @@ pub(crate) struct Shared {
     pub(crate) slots: Arc<Slots>,
     pub(crate) judge: Judge,
     pub(crate) artifacts: Artifacts,
+    /// The tokens by which runtimes use the MCP gateway.
+    pub(crate) tokens: SessionTokens,
 }
 
 impl Shared {
@@ -107,7 +110,14 @@ impl Engine {
         let slots = Arc::new(Slots::new(config.max_sessions, config.when_full));
         let remembered = log.remembered().await?.into_iter().map(|dated| dated.rule).collect();
         let judge = Judge::new(config.rules.clone(), runtimes.control_files(), remembered);
-        let shared = Arc::new(Shared { artifacts: Artifacts::new(&config.artifacts), log, config, slots, judge });
+        let shared = Arc::new(Shared {
+            artifacts: Artifacts::new(&config.artifacts),
+            log,
+            config,
+            slots,
+            judge,
+            tokens: SessionTokens::default(),
+        });
         let survivors = recovery::recover(&shared, &runtimes).await?;
         let config = &shared.config;
         let native_history =
@@ -124,6 +134,7 @@ impl Engine {
         for survivor in survivors {
             engine.resume_survivor(survivor).await?;
         }
+        engine.shared.tokens.forget_dead(&*engine.shared.log).await?;
         Ok(engine)
     }
 
@@ -258,7 +269,11 @@ impl Engine {
     }
 
     /// Sends a command to a session's actor, which is revived if it has ended.
-    async fn send_to_actor<T>(&self, session: &str, command: impl Fn(Reply<T>) -> Command) -> Result<T, Error> {
+    pub(crate) async fn send_to_actor<T>(
+        &self,
+        session: &str,
+        command: impl Fn(Reply<T>) -> Command,
+    ) -> Result<T, Error> {
         loop {
             let (id, actor) = match self.find_running(session) {
                 Some(running) => running,
@@ -275,11 +290,27 @@ impl Engine {
         }
     }
 
+    /// Sends a command to a session's actor; `None` if it has none or that ended before it took the command.
+    pub(crate) async fn send_to_live_actor<T>(
+        &self,
+        session: &SessionId,
+        command: impl Fn(Reply<T>) -> Command,
+    ) -> Option<Result<T, Error>> {
+        self.find(session)?.send(session, command).await
+    }
+
     /// Stops the running task and returns its outcome once its end is in the log.
     pub async fn stop(&self, session: &str, reason: &str) -> Result<TaskOutcome, Error> {
+        self.stop_by(session, reason, None).await
+    }
+
+    /// The same for a client, which the record names.
+    pub async fn stop_by(&self, session: &str, reason: &str, by: Option<Answerer>) -> Result<TaskOutcome, Error> {
         let id = self.resolve(session).await?;
         let answer = match self.find(&id) {
-            Some(actor) => actor.send(&id, |reply| Command::Stop { reason: reason.into(), reply }).await,
+            Some(actor) => {
+                actor.send(&id, |reply| Command::Stop { reason: reason.into(), by: by.clone(), reply }).await
+            }
             None => None,
         };
         answer.unwrap_or(Err(Error::NothingToStop(id)))
@@ -352,7 +383,8 @@ impl Engine {
             pending.into_iter().for_each(|asked| task.wait(asked, self.shared.config.approval_timeout));
             task
         });
-        let runtime = Some(Runtime::adopted(reattached.session, self.shared.slots.adopt(), ephemeral));
+        let token = self.shared.tokens.restore(&*self.shared.log, &record.session_id).await?;
+        let runtime = Some(Runtime::adopted(reattached.session, self.shared.slots.adopt(), ephemeral, token));
         let secrets = SessionSecrets::load(&*self.shared.log, &record).await?;
         let profile = Profile::from_record(&record, self.runtimes.usable_by_name(&record.runtime)?, secrets);
         let id = record.session_id.clone();
@@ -390,7 +422,7 @@ impl Engine {
             Some(found) if !found.inbox.is_closed() => return Ok(found.clone()),
             ended => ended.cloned(),
         };
-        let adapter = self.runtimes.usable_by_name(&record.runtime)?;
+        let adapter = self.adapter(&record.runtime)?;
         let shared = self.shared.clone();
         let initial = async move {
             if let Some(ended) = ended {

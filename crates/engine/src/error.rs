@@ -81,6 +81,11 @@ pub enum Error {
          another permission_mode (such as ask), or set policy.allow_yolo in roost.toml"
     )]
     Yolo(SessionId),
+    /// The session belongs to a client of the MCP gateway, which runs elsewhere.
+    #[error(
+        "session {0} belongs to a client of the MCP gateway, so it takes no prompts; answer what it asks, or stop it"
+    )]
+    NotPromptable(SessionId),
     /// The runtime has no such level for how much its model thinks.
     #[error("the runtime has no thought level \"{level}\"; it has {}", known.join(", "))]
     UnknownThoughtLevel {

@@ -24,11 +24,13 @@ use crate::spill::{self, INLINE};
 
 mod approval;
 mod attempts;
+mod gateway;
 mod host;
 
 pub use approval::{PendingApproval, Resolution, Terms, Verdict};
 pub(crate) use attempts::REPLACED;
 pub use attempts::adds_to;
+pub use gateway::{GATEWAY_SERVER, GatewayToolCall};
 pub use host::HostCall;
 
 /// The rule that is recorded for a call which the runtime ran without asking.
@@ -94,8 +96,17 @@ struct CallRecord {
     edited: Option<Value>,
     /// Why it was denied; the agent reads it.
     denial: Option<String>,
-    /// The host runs it, not the runtime.
-    host_tool: bool,
+    executor: Executor,
+}
+
+/// Who runs a tool call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Executor {
+    Runtime,
+    /// The engine, by [`HostTools`](crate::HostTools).
+    HostTools,
+    /// The MCP gateway, which reports its start and its end.
+    Gateway,
 }
 
 /// A decision that the runtime waits for.
@@ -142,6 +153,10 @@ pub struct Ledger {
     /// Questions about tool calls that the runtime still waits for, although the calls have changed since. They must be
     /// refused.
     void: Vec<ToolCallIdentity>,
+    /// Calls that reached the gateway before their runtime announced them.
+    unannounced: Vec<ToolCallId>,
+    /// The runtime's ids of such calls, once it has announced them, with the ids that they have here.
+    aliases: HashMap<ToolCallId, ToolCallId>,
 }
 
 impl Ledger {
@@ -154,6 +169,8 @@ impl Ledger {
             next_order: 0,
             questions: Vec::new(),
             void: Vec::new(),
+            unannounced: Vec::new(),
+            aliases: HashMap::new(),
         }
     }
 
@@ -187,9 +204,10 @@ impl Ledger {
                 let own = SessionUpdatedPayload { title, model, runtime_session_id, reason, ..Default::default() };
                 events.push(own.into());
             }
+            Fact::ToolRequested(request) if self.announces_gateway_call(&request) => {}
             Fact::ToolRequested(request) => return self.on_tool_requested(request, events),
-            Fact::ToolAsks(request) => return self.on_tool_asked(request, false, events),
-            Fact::HostToolAsks(request) => return self.on_tool_asked(request, true, events),
+            Fact::ToolAsks(request) => return self.on_tool_asked(request, Executor::Runtime, events),
+            Fact::HostToolAsks(request) => return self.on_tool_asked(request, Executor::HostTools, events),
             Fact::ToolStarted(_) | Fact::ToolOutputDelta { .. } | Fact::ToolOutput { .. } | Fact::ToolCompleted(_) => {
                 if let Err(violation) = self.on_tool_progress(fact, events) {
                     return Next::End(violation.into());
@@ -222,7 +240,7 @@ impl Ledger {
             _ => return Ok(()),
         };
         // The host itself reports the calls that it runs.
-        if self.runs_on_host(id) {
+        if self.runs_on_host(id) || self.belongs_to_gateway(id, matches!(fact, Fact::ToolCompleted(_))) {
             return Ok(());
         }
         match fact {
@@ -253,6 +271,7 @@ impl Ledger {
     /// Records that the runtime itself refused a call. One that was allowed before has failed instead.
     fn on_tool_refused(&mut self, id: ToolCallId, reason: &str, events: &mut Vec<EventBody>) {
         match self.calls.get(&id).map(|call| call.state) {
+            _ if self.is_of_gateway(&id) => {}
             Some(CallState::Requested) => {
                 let evaluation = evaluation(PolicySource::Runtime, PolicyResult::Deny, RUNTIME_REFUSED);
                 events.extend(self.decide(&id, vec![evaluation], reason, Terms::default()));
@@ -304,7 +323,7 @@ impl Ledger {
         }
         events.push(match end {
             TaskEnd::Completed(reason) => TaskCompletedPayload { reason }.into(),
-            TaskEnd::Stopped(reason) => TaskStoppedPayload { reason }.into(),
+            TaskEnd::Stopped(reason) => TaskStoppedPayload { reason, stopped_by: None }.into(),
             TaskEnd::Failed(error) => {
                 let error: TaskError = *error;
                 TaskFailedPayload { reason: error.message.clone(), error }.into()
@@ -403,7 +422,7 @@ impl Ledger {
         let Some(call) = self.calls.get_mut(id) else { return };
         call.state = state;
         if matches!(state, CallState::Completed | CallState::Denied) {
-            call.evaluations = Vec::new();
+            call.evaluations = call.evaluations.pop().into_iter().collect();
             (call.request, call.claimed, call.offer) = (None, None, None);
             self.open.remove(&call.order);
         }

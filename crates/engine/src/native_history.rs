@@ -14,7 +14,7 @@ use roost_model::ids::{RuntimeSessionId, SessionId};
 use roost_model::mode::Mode;
 use roost_model::registry::RuntimeStatus;
 use roost_model::runtime::{RuntimeEnv, RuntimeName, SlashCommand};
-use roost_model::session::{SessionRecord, SessionStatus};
+use roost_model::session::{SessionRecord, SessionStatus, SessionUsage};
 use roost_model::time::Timestamp;
 use roost_process::Isolation;
 
@@ -87,6 +87,8 @@ impl HistoryEntry {
             updated_at: self.session.updated_at,
             open_task: None,
             last_outcome: None,
+            failure: None,
+            usage: SessionUsage::default(),
             tasks: 0,
             messages: 0,
             unknown_messages: 0,

@@ -26,6 +26,10 @@ pub(crate) struct Lookup {
 impl Lookup {
     /// Resolves every path from every possible current folder, on a blocking thread.
     pub(crate) async fn resolve(self, paths: Vec<NamedPath>) -> (Vec<ResolvedPath>, Unresolved) {
+        if paths.is_empty() {
+            let known = self.folders.known().is_some();
+            return (Vec::new(), if known { Unresolved::Nothing } else { Unresolved::Folder });
+        }
         let blocking = tokio::task::spawn_blocking(move || self.resolve_now(&paths));
         // The task is only cancelled when the daemon shuts down; then nothing is known, so nothing is allowed.
         blocking.await.unwrap_or_else(|_| (Vec::new(), Unresolved::TooMany))

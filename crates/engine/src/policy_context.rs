@@ -10,7 +10,7 @@ use roost_model::mode::Mode;
 use roost_model::pattern::{CallPattern, RememberedRule, Touches};
 use roost_model::payload::ToolCallRequestedPayload;
 use roost_model::runtime::RuntimeName;
-use roost_model::tool::{PolicyDecision, PolicyResult, ToolPolicyEvaluation};
+use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolPolicyEvaluation};
 use roost_policy::{
     Call, Context, ControlFiles, Effect, Memory, NO_APPROVER, Pattern, Remembered, RuleSet, RuntimePermissions, Scope,
     Toolset,
@@ -34,6 +34,25 @@ pub(crate) struct Judgement {
 }
 
 impl Judgement {
+    /// The same, with this rule allowing where a person would be asked or is missing; a denial by a rule stays.
+    pub(crate) fn allowed_if_asking(mut self, rule: &str) -> Self {
+        let asks = |word: &ToolPolicyEvaluation| match word.result {
+            PolicyResult::Ask => true,
+            PolicyResult::Deny => word.rule.as_deref() == Some(NO_APPROVER),
+            PolicyResult::Allow => false,
+        };
+        if self.evaluations.last().is_some_and(asks) {
+            let source = PolicySource::Codesdk;
+            self.evaluations.push(ToolPolicyEvaluation {
+                source,
+                result: PolicyResult::Allow,
+                rule: Some(rule.into()),
+            });
+            self.offer = None;
+        }
+        self
+    }
+
     /// The stricter of two judgements; this one if they are equal. If the other one wins, its evaluations come last,
     /// and nothing can be remembered, because no pattern describes both calls.
     pub(crate) fn or_stricter(self, other: Self) -> Self {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use roost_log::Log;
 use roost_model::content::TranscriptMessage;
 use roost_model::failure::{FailureCode, TaskError};
 use roost_model::ids::{RuntimeSessionId, SessionId, TaskId};
@@ -20,12 +21,15 @@ use crate::forking;
 use crate::history;
 use crate::images;
 use crate::session_secrets::{SessionSecrets, Variables};
+use crate::session_tokens::TokenLease;
 use crate::slots::Slot;
 
 /// An open runtime, its slot and its temporary folders.
 pub(crate) struct Runtime {
     pub(crate) session: Box<dyn RuntimeSession>,
     ephemeral: Option<EphemeralDir>,
+    /// Keeps the token valid by which it uses the MCP gateway; `None` if it was not attached to it.
+    token: Option<TokenLease>,
     /// Frees the slot when dropped. `None` for a runtime that was taken over while all slots were in use.
     _slot: Option<OwnedSemaphorePermit>,
 }
@@ -36,12 +40,18 @@ impl Runtime {
         session: Box<dyn RuntimeSession>,
         slot: Option<OwnedSemaphorePermit>,
         ephemeral: Option<EphemeralDir>,
+        token: Option<TokenLease>,
     ) -> Self {
-        Self { session, ephemeral, _slot: slot }
+        Self { session, ephemeral, token, _slot: slot }
     }
 
-    /// Ends the runtime's processes and removes its ephemeral folders.
-    pub(crate) async fn close(self) {
+    /// Ends the runtime's processes and its token, and removes its ephemeral folders.
+    pub(crate) async fn close(self, log: &dyn Log) {
+        if let Some(token) = self.token
+            && let Err(error) = token.revoke(log).await
+        {
+            tracing::warn!(%error, "The hash of a session's token could not be deleted; the next start does it.");
+        }
         self.session.close().await;
         if let Some(folders) = self.ephemeral
             && let Err(error) = folders.remove().await
@@ -238,12 +248,13 @@ async fn launch(
     let (mut env, ephemeral) =
         environment.map_err(|error| TaskError::new(FailureCode::SpawnFailed, error.to_string()))?;
     env.env.extend(profile.env.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())));
+    let (host_servers, token) = attach(shared, &profile.id).await?;
     let open = OpenSession {
         session_id: profile.id.clone(),
         env,
         input: profile.input.clone(),
         mode,
-        mcp_servers: profile.all_servers((shared.config.mcp_servers)(&profile.id)),
+        mcp_servers: profile.all_servers(host_servers),
     };
     let adapter = &profile.adapter;
     let resumed = match native {
@@ -266,7 +277,19 @@ async fn launch(
             (adapter.create_session(open).await?, Some(env))
         }
     };
-    Ok((Runtime { session, ephemeral, _slot: Some(slot) }, rebuild_env))
+    Ok((Runtime { session, ephemeral, token, _slot: Some(slot) }, rebuild_env))
+}
+
+/// The host's MCP servers for a session, and its token for them if there are any.
+async fn attach(shared: &Shared, session: &SessionId) -> Result<(Vec<McpServer>, Option<TokenLease>), TaskError> {
+    let failed = |error: String| TaskError::new(FailureCode::Internal, error);
+    let (token, lease) = shared.tokens.issue(session).map_err(|error| failed(format!("no random numbers: {error}")))?;
+    let servers = (shared.config.mcp_servers)(session, &token);
+    if servers.is_empty() {
+        return Ok((servers, None));
+    }
+    lease.store(&*shared.log).await.map_err(|error| failed(error.to_string()))?;
+    Ok((servers, Some(lease)))
 }
 
 /// Builds the adapter's input: loads the images and cuts the history to the limit.

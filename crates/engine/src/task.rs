@@ -32,6 +32,8 @@ pub(crate) enum Phase {
 /// A request to stop the task.
 pub(crate) struct Stop {
     pub(crate) reason: String,
+    /// The client that asked for it first; `None` if the host did.
+    pub(crate) by: Option<Answerer>,
     /// When the task is recorded as stopped even if the runtime has not confirmed it.
     pub(crate) deadline: Instant,
     /// Everyone who asked for the stop and waits for the outcome.

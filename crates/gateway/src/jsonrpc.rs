@@ -89,6 +89,44 @@ pub fn response(id: &RawValue, answer: Result<&RawValue, &RawValue>) -> Vec<u8> 
     format!(r#"{{"jsonrpc":"2.0","id":{},"{member}":{}}}"#, id.get(), value.get()).into_bytes()
 }
 
+/// The id in the first bytes of a response that was cut off; `None` if another member comes first.
+pub fn id_at_start(start: &[u8]) -> Option<u64> {
+    let text = String::from_utf8_lossy(start);
+    let members = text.trim_start().strip_prefix('{')?.trim_start();
+    let version = [r#""jsonrpc":"2.0","#, r#""jsonrpc": "2.0","#];
+    let members = version.iter().find_map(|version| members.strip_prefix(version)).unwrap_or(members);
+    digits(members.trim_start().strip_prefix(r#""id":"#)?)
+}
+
+/// The id in the last bytes of a response that was cut off; `None` if the end has no member of the message itself.
+pub fn id_at_end(end: &[u8]) -> Option<u64> {
+    let text = String::from_utf8_lossy(end);
+    let (_, after) = text.trim_end().strip_suffix('}')?.rsplit_once(r#""id":"#)?;
+    // Of the message itself only the version can follow.
+    let rest = after.trim_start().trim_start_matches(|c: char| c.is_ascii_digit()).trim();
+    (rest.is_empty() || rest == r#","jsonrpc":"2.0""# || rest == r#", "jsonrpc": "2.0""#).then(|| digits(after))?
+}
+
+fn digits(text: &str) -> Option<u64> {
+    let text = text.trim_start();
+    text[..text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len())].parse().ok()
+}
+
+/// The error object of a message that is the body of a refused request; it may have no id.
+pub fn error_object(text: &[u8]) -> Option<Box<RawValue>> {
+    serde_json::from_slice::<Members<'_>>(text).ok()?.error.map(ToOwned::to_owned)
+}
+
+/// The id of the request that a notification takes back.
+pub fn cancelled_id(params: Option<&RawValue>) -> Option<Box<RawValue>> {
+    #[derive(Deserialize)]
+    struct Cancelled {
+        #[serde(rename = "requestId")]
+        request_id: Box<RawValue>,
+    }
+    serde_json::from_str::<Cancelled>(params?.get()).ok().map(|cancelled| cancelled.request_id)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -6,15 +6,32 @@
 //! * The error breaker ([`breaker`]) counts faults of the upstream, never a caller's bad arguments.
 //! * What passes through is kept as the bytes that came ([`jsonrpc`], [`upstream`]): the official SDK's types would drop
 //!   members that they do not know, and reading and writing them costs more than the rest of a call.
+//! * Connections ([`upstream::Connector`]) are ours and not the official SDK's for that reason; the SDK does OAuth, where
+//!   the gateway speaks for itself.
 //! * Tools are named `<namespace>__<tool>` ([`namespace`]); a name that is too long for clients ends in a hash of itself,
 //!   so it is the same every time.
 
+pub mod attachment;
 pub mod auth_ref;
+pub mod bootstrap;
 pub mod breaker;
+pub mod catalog;
+pub mod clarity;
+pub mod client_profile;
+pub mod endpoint;
+pub mod era;
+pub mod governance;
+pub mod governor;
 pub mod jsonrpc;
 pub mod lifecycle;
+pub mod login_rows;
 pub mod manifest;
 pub mod namespace;
+pub mod principal;
+pub mod raw_object;
 pub mod resource_uri;
+pub mod runs;
+pub mod secrets;
+pub mod services;
 pub mod tool_pins;
 pub mod upstream;

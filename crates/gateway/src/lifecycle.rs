@@ -115,6 +115,16 @@ impl Default for ServiceLife {
 }
 
 impl ServiceLife {
+    /// A service that was quarantined before the daemon was restarted, for this reason.
+    pub fn quarantined(reason: String) -> Self {
+        Self {
+            lifecycle: Lifecycle::Quarantined,
+            health: Health::Degraded,
+            last_error: Some(reason),
+            ..Self::default()
+        }
+    }
+
     /// What becomes of it, and what is to be done. `jitter` in `0.0..1.0` spreads restarts. A signal that is too late, such
     /// as the failure of a service that was stopped meanwhile, changes nothing.
     pub fn after(

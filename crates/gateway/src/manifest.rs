@@ -74,11 +74,16 @@ mod tests {
         let stdio = json!({ "type": "stdio_mcp", "command": "npx", "args": ["-y", "x"], "cwd": "/w", "timeoutMs": 100,
             "env": [{ "name": "KEY", "secretRef": "env:KEY" }], "allowedTools": ["echo"] });
         let wasm = json!({ "type": "local_wasm", "wasmPath": "/a.wasm", "entry": "mcp_main" });
+        let mut limited_wasm = wasm.clone();
+        limited_wasm["limits"] = json!({ "fuel": 1000, "memoryBytes": 65536 });
+        limited_wasm["capabilities"] =
+            json!({ "models": ["claude-*"], "folders": [{ "path": "/w", "access": "read" }], "clock": true });
         for mut document in [
             remote("https://example.com/mcp"),
             agent_service,
             with("/spec/origin", Some(stdio)),
             with("/spec/origin", Some(wasm)),
+            with("/spec/origin", Some(limited_wasm)),
         ] {
             let manifest = parse(&document).unwrap();
             document["spec"]["restartPolicy"] = json!({ "mode": "on-failure", "maxRestarts": 5, "windowSeconds": 60 });

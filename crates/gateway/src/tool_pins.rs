@@ -6,19 +6,20 @@
 use std::collections::BTreeMap;
 
 use roost_model::canonical;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// What an agent reads of a tool, and what decides how it is asked about.
 const PINNED: [&str; 6] = ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
 
-/// The hash of a tool's definition.
-pub fn definition_hash(tool: &Map<String, Value>) -> String {
-    let pinned = PINNED.iter().filter_map(|key| Some(((*key).to_owned(), tool.get(*key)?.clone())));
-    canonical::hash(&Value::Object(pinned.collect()))
+/// The part of a definition that is approved.
+pub fn pinned_part(tool: &Map<String, Value>) -> Map<String, Value> {
+    PINNED.iter().filter_map(|key| Some(((*key).to_owned(), tool.get(*key)?.clone()))).collect()
 }
 
 /// How a tool stands to what was approved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PinState {
     /// Nobody has approved it yet.
     New,
@@ -28,29 +29,43 @@ pub enum PinState {
     Changed,
 }
 
-/// The approved definitions of a service's tools: names with hashes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ToolPins(BTreeMap<String, String>);
+/// An approved definition.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Pin {
+    hash: String,
+    /// What was approved, to be shown beside what the tool has become.
+    definition: Map<String, Value>,
+}
+
+/// The approved definitions of a service's tools, by name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ToolPins(BTreeMap<String, Pin>);
 
 impl ToolPins {
-    /// The stored approvals.
-    pub fn new(hashes: BTreeMap<String, String>) -> Self {
-        Self(hashes)
-    }
-
     /// How this definition of a tool stands to what was approved under its name.
     pub fn state(&self, name: &str, tool: &Map<String, Value>) -> PinState {
         match self.0.get(name) {
             None => PinState::New,
-            Some(hash) if *hash == definition_hash(tool) => PinState::Approved,
+            Some(pin) if pin.hash == hash(&pinned_part(tool)) => PinState::Approved,
             Some(_) => PinState::Changed,
         }
     }
 
     /// Approves this definition under its name, in place of an earlier one.
     pub fn approve(&mut self, name: &str, tool: &Map<String, Value>) {
-        self.0.insert(name.to_owned(), definition_hash(tool));
+        let definition = pinned_part(tool);
+        self.0.insert(name.to_owned(), Pin { hash: hash(&definition), definition });
     }
+
+    /// What was approved under this name.
+    pub fn approved(&self, name: &str) -> Option<&Map<String, Value>> {
+        self.0.get(name).map(|pin| &pin.definition)
+    }
+}
+
+fn hash(definition: &Map<String, Value>) -> String {
+    canonical::hash(&Value::Object(definition.clone()))
 }
 
 #[cfg(test)]

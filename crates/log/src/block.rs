@@ -83,6 +83,13 @@ impl Block {
         &self.text[start..self.ends[index] as usize]
     }
 
+    /// Whether the filter wants this event. One that cannot be parsed counts as wanted, so that its reader gets an error
+    /// and not a gap.
+    fn is_wanted(&self, index: usize, filter: &Filter) -> bool {
+        filter.wants_whole(self)
+            || self.event(index).map_or(true, |event| filter.types.intersects(TypeMask::from_body(&event.body)))
+    }
+
     pub(crate) fn event(&self, index: usize) -> Result<&NormalizedEvent> {
         match &self.events {
             Events::Written(events) => Ok(&events[index]),
@@ -203,6 +210,21 @@ struct BlockSlice {
     picks: Picks,
 }
 
+/// Whether all wanted events of a block went into a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Prepended {
+    /// There was room for all.
+    All,
+    /// The first ones were left out.
+    Some,
+}
+
+impl Prepended {
+    pub(crate) fn is_cut(self) -> bool {
+        self == Self::Some
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Picks {
     Range(std::ops::Range<usize>),
@@ -220,13 +242,22 @@ impl Batch {
         let picks = if filter.wants_whole(block) {
             Picks::Range(rest)
         } else {
-            // An event that cannot be parsed is included, so that its reader gets an error and not a gap.
-            let wanted = |index: &usize| {
-                block.event(*index).map_or(true, |event| filter.types.intersects(TypeMask::from_body(&event.body)))
-            };
-            Picks::Some(rest.filter(wanted).collect())
+            Picks::Some(rest.filter(|index| block.is_wanted(*index, filter)).collect())
         };
         self.push(block, picks);
+    }
+
+    /// Puts the last events of a block that come before `before` and pass the filter in front of the others, at most
+    /// `limit` of them.
+    pub(crate) fn prepend(&mut self, block: &Arc<Block>, before: Seq, filter: &Filter, limit: usize) -> Prepended {
+        let end = before.saturating_sub(block.first_seq).min(block.len() as Seq) as usize;
+        let mut picks: Vec<_> = (0..end).filter(|index| block.is_wanted(*index, filter)).collect();
+        let extra = picks.len().saturating_sub(limit);
+        picks.drain(..extra);
+        if !picks.is_empty() {
+            self.slices.insert(0, BlockSlice { block: block.clone(), picks: Picks::Some(picks) });
+        }
+        if extra == 0 { Prepended::All } else { Prepended::Some }
     }
 
     /// Adds the events of a block from `after` on, at most `limit` of them.

@@ -77,7 +77,7 @@ pub use cursor::{Cursor, Start};
 pub use error::{Error, Result};
 pub use filter::Filter;
 pub use lock::{Holder, StateLock};
-pub use log::{Appended, BoxFuture, Follow, Follower, Health, Log, Page, Receipt};
+pub use log::{Appended, BackPage, BoxFuture, Follow, Follower, Health, Log, Page, Receipt};
 pub use permissions::{private_file, secure};
 pub use retention::{Retained, Retention};
 pub use rows::{RowChange, RowKind};

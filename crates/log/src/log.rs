@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use roost_model::approval::Pending;
-use roost_model::event::NewEvent;
+use roost_model::event::{NewEvent, NormalizedEventType};
 use roost_model::ids::SessionId;
 use roost_model::session::SessionRecord;
 use roost_model::time::Timestamp;
@@ -43,6 +43,16 @@ pub trait Log: Send + Sync {
 
     /// Reads a stream after this event; 0 means from the first. A page may hold fewer events than asked for.
     fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> BoxFuture<'_, Result<Page>>;
+
+    /// Reads the last events of a stream before this one that are of these types (none named: of all), in order. A page
+    /// may hold fewer events than asked for.
+    fn read_back(
+        &self,
+        stream: &StreamId,
+        before: Seq,
+        types: &[NormalizedEventType],
+        limit: usize,
+    ) -> BoxFuture<'_, Result<BackPage>>;
 
     /// Opens a follower that delivers what the filter wants, beginning at `start`.
     fn follow(&self, filter: Filter, start: Start) -> BoxFuture<'_, Result<Follower>>;
@@ -97,6 +107,15 @@ pub struct Page {
     pub batch: Batch,
     /// The stream's last event when the page was read; 0 if there is none.
     pub last_seq: Seq,
+}
+
+/// Some events of one stream, read from its end towards its beginning.
+#[derive(Clone, Debug)]
+pub struct BackPage {
+    /// The events, in the order in which they happened.
+    pub batch: Batch,
+    /// Whether there may be more of them before these.
+    pub has_more: bool,
 }
 
 /// The numbers that the appended events got in their stream. For an append without events, `first` is `last + 1`.

@@ -12,7 +12,7 @@ use crate::codec::unpack;
 use crate::cursor::{BlockId, Cursor};
 use crate::error::{Error, Result};
 use crate::filter::{Filter, TypeMask};
-use crate::log::Page;
+use crate::log::{BackPage, Page};
 use crate::schema::open_reader;
 use crate::stream::{Seq, StreamId};
 
@@ -22,6 +22,8 @@ const CONNECTIONS: usize = 4;
 pub(crate) const MAX_BLOCKS: usize = 64;
 /// Bytes after which an answer takes no more blocks.
 const MAX_BYTES: usize = 1 << 20;
+/// The most blocks in one answer that is read backwards: the newest ones hold one event each where an agent writes slowly.
+const MAX_BLOCKS_BACK: usize = 2048;
 
 /// The pool of read-only connections.
 pub(crate) struct Readers {
@@ -76,18 +78,20 @@ pub(crate) struct StreamRow {
 impl StreamRow {
     /// The row of a stream; [`Error::Truncated`] if events after `seq` were removed.
     pub(crate) fn find(db: &Connection, stream: &StreamId, after: Seq) -> Result<Option<Self>> {
-        let mut select = db.prepare_cached("SELECT id, last_seq, resume_at FROM streams WHERE name = ?1")?;
-        let row = select
-            .query_row([stream.as_str()], |row| {
-                Ok(Self { id: row.get(0)?, last_seq: seq(row, 1)?, resume_at: seq(row, 2)? })
-            })
-            .optional()?;
-        match row {
+        match Self::get(db, stream)? {
             Some(row) if after + 1 < row.resume_at => {
                 Err(Error::Truncated { stream: stream.clone(), resume_at: row.resume_at })
             }
             row => Ok(row),
         }
+    }
+
+    fn get(db: &Connection, stream: &StreamId) -> Result<Option<Self>> {
+        let mut select = db.prepare_cached("SELECT id, last_seq, resume_at FROM streams WHERE name = ?1")?;
+        let row = select.query_row([stream.as_str()], |row| {
+            Ok(Self { id: row.get(0)?, last_seq: seq(row, 1)?, resume_at: seq(row, 2)? })
+        });
+        Ok(row.optional()?)
     }
 }
 
@@ -129,6 +133,37 @@ pub(crate) fn page(db: &Connection, stream: &StreamId, after: Seq, limit: usize)
         bytes += block.text().len();
     }
     Ok(Page { batch, last_seq: row.last_seq })
+}
+
+/// The last events of one stream before `before` that the filter wants.
+pub(crate) fn page_back(
+    db: &Connection,
+    stream: &StreamId,
+    filter: &Filter,
+    before: Seq,
+    limit: usize,
+) -> Result<BackPage> {
+    let mut batch = Batch::default();
+    let Some(row) = StreamRow::get(db, stream)? else { return Ok(BackPage { batch, has_more: false }) };
+    let mut select = db.prepare_cached(&format!(
+        "SELECT {BLOCK} FROM blocks b JOIN streams s ON s.id = b.stream
+         WHERE b.stream = ?1 AND b.first_seq < ?2 AND b.types & ?3 != 0 ORDER BY b.first_seq DESC LIMIT ?4"
+    ))?;
+    let end = i64::try_from(before).unwrap_or(i64::MAX);
+    let mut rows = select.query(params![row.id, end, filter.block_types().0 as i64, MAX_BLOCKS_BACK as i64])?;
+    let (mut bytes, mut blocks) = (0, 0);
+    while let Some(row) = rows.next()? {
+        if batch.len() >= limit || bytes >= MAX_BYTES {
+            return Ok(BackPage { batch, has_more: true });
+        }
+        let block = Arc::new(block(row)?);
+        bytes += block.text().len();
+        blocks += 1;
+        if batch.prepend(&block, before, filter, limit - batch.len()).is_cut() {
+            return Ok(BackPage { batch, has_more: true });
+        }
+    }
+    Ok(BackPage { batch, has_more: blocks == MAX_BLOCKS_BACK })
 }
 
 /// The block that holds the first event after `seq`, and its first event.

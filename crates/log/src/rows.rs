@@ -1,4 +1,4 @@
-//! The host's own rows: workspaces, devices and secrets, which must survive a restart.
+//! The host's own rows: workspaces, devices, services and secrets, which must survive a restart.
 //!
 //! Events say that a row changed, but not all that it holds (token hashes stay here), so rows cannot be rebuilt from
 //! events: `check`, `rebuild` and retention leave them alone.
@@ -20,6 +20,10 @@ pub enum RowKind {
     Session,
     /// A secret of the host or its hash, such as a pairing token.
     Secret,
+    /// A service of the MCP gateway: its manifest, its approved tools, and whether it is quarantined.
+    Service,
+    /// A run that orchestration clients report: what its events in the host's stream add up to.
+    Run,
 }
 
 impl RowKind {
@@ -31,6 +35,8 @@ impl RowKind {
             Self::Cursor => "cursor",
             Self::Session => "session",
             Self::Secret => "secret",
+            Self::Service => "service",
+            Self::Run => "run",
         }
     }
 }

@@ -7,7 +7,7 @@ use std::thread::{Builder, JoinHandle};
 
 use parking_lot::Mutex;
 use roost_model::approval::Pending;
-use roost_model::event::NewEvent;
+use roost_model::event::{NewEvent, NormalizedEventType};
 use roost_model::ids::SessionId;
 use roost_model::session::SessionRecord;
 use roost_model::time::Timestamp;
@@ -21,10 +21,10 @@ use crate::filter::Filter;
 use crate::follower::{BlockSource, SqliteFollower};
 use crate::job::{Job, Steps};
 use crate::lock::StateLock;
-use crate::log::{BoxFuture, Follower, Health, Log, Page, Receipt};
+use crate::log::{BackPage, BoxFuture, Follower, Health, Log, Page, Receipt};
 use crate::permissions;
 use crate::queue::{Queue, WriterCommand};
-use crate::reader::{Readers, page};
+use crate::reader::{Readers, page, page_back};
 use crate::retention::{Retain, Retained, Retention};
 use crate::ring::Ring;
 use crate::rows::{self, RowChange, RowKind};
@@ -234,6 +234,19 @@ impl Log for SqliteLog {
     fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> BoxFuture<'_, Result<Page>> {
         let stream = stream.clone();
         Box::pin(self.inner.readers.run(move |db| page(db, &stream, after, limit)))
+    }
+
+    fn read_back(
+        &self,
+        stream: &StreamId,
+        before: Seq,
+        types: &[NormalizedEventType],
+        limit: usize,
+    ) -> BoxFuture<'_, Result<BackPage>> {
+        let stream = stream.clone();
+        let filter = Filter::stream(stream.clone());
+        let filter = if types.is_empty() { filter } else { filter.types(types.iter().copied()) };
+        Box::pin(self.inner.readers.run(move |db| page_back(db, &stream, &filter, before, limit)))
     }
 
     fn follow(&self, filter: Filter, start: Start) -> BoxFuture<'_, Result<Follower>> {

@@ -126,6 +126,13 @@ event_table! {
     GitBranchChanged(GitBranchChangedPayload) = "git.branch.changed",
     PairingLocked(PairingLockedPayload) = "pairing.locked",
     RuleRemoved(RuleRemovedPayload) = "rule.removed",
+    ServiceManifestApplied(ServiceManifestAppliedPayload) = "service.manifest_applied",
+    ServiceStateChanged(ServiceStateChangedPayload) = "service.state_changed",
+    ServiceInterfaceRefreshed(ServiceInterfaceRefreshedPayload) = "service.interface_refreshed",
+    ServiceToolsApproved(ServiceToolsApprovedPayload) = "service.tools_approved",
+    ServiceRemoved(ServiceRemovedPayload) = "service.removed",
+    McpToolCalled(McpToolCalledPayload) = "mcp.tool_called",
+    McpBudgetExceeded(McpBudgetExceededPayload) = "mcp.budget_exceeded",
 }
 
 impl EventBody {

@@ -113,6 +113,10 @@ id! {
     /// A paired device: `dev_` and 32 hex digits.
     DeviceId
 }
+id! {
+    /// A run of an agent, as whoever orchestrates it names it.
+    RunId
+}
 
 random_id!(TaskId, "task_");
 random_id!(ToolCallId, "tc_");

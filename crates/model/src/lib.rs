@@ -48,6 +48,7 @@ pub mod mode;
 pub mod pattern;
 pub mod payload;
 pub mod registry;
+pub mod run;
 pub mod runtime;
 #[cfg(feature = "schema")]
 pub mod schema;

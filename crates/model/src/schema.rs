@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::event::NormalizedEventType;
 use crate::mode::{AnyMode, SPELLINGS};
 use crate::runtime::RuntimeName;
-use crate::runtime::name::FIXED;
+use crate::runtime::name::{FIXED, UNPROMPTABLE};
 use crate::time::Timestamp;
 
 use crate::{approval, content, event, failure, pattern, payload, registry, runtime, session, tool};
@@ -48,7 +48,7 @@ impl JsonSchema for RuntimeName {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let fixed: Vec<_> = FIXED.iter().chain([&Self::Host]).map(RuntimeName::wire).collect();
+        let fixed: Vec<_> = FIXED.iter().chain(&UNPROMPTABLE).map(RuntimeName::wire).collect();
         json_schema!({ "anyOf": [
             { "type": "string", "enum": fixed },
             { "type": "string", "pattern": "^acp:.+$" },

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// A process of a hosted agent: look at its own session. The local door gives it by what it sees; nobody can ask for
-    /// it and no device can have it, so it cannot be read from the wire.
+    /// A hosted agent: look at its own session, and use tools of the MCP gateway. The local door gives it by what it sees,
+    /// and `/mcp` by the token of the session; nobody can ask for it and no device can have it, so it cannot be read from
+    /// the wire.
     #[serde(skip_deserializing)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     Agent,

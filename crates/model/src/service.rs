@@ -1,6 +1,7 @@
 //! Services of the MCP gateway: what is declared of them, and the states they can be in.
 
 pub mod manifest;
+pub mod wasm;
 
 use serde::{Deserialize, Serialize};
 

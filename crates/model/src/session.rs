@@ -9,7 +9,7 @@ use crate::content::{TranscriptContentBlock, TranscriptMessage};
 use crate::event::{EventBody, NormalizedEvent};
 use crate::ids::{PromptId, RuntimeSessionId, SessionId, TaskId, WorkspaceId};
 use crate::mode::Mode;
-use crate::payload::{NoticeLevel, NoticeSource, RuntimeNoticePayload};
+use crate::payload::{NoticeLevel, NoticeSource, RuntimeNoticePayload, UsageReportedPayload};
 use crate::runtime::{IsolationLevel, RuntimeName};
 use crate::time::Timestamp;
 use crate::transcript::is_message;
@@ -149,6 +149,43 @@ pub struct Forked {
     pub messages: u64,
 }
 
+/// What a session has used up, as far as its runtime reports it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct SessionUsage {
+    /// Tool calls that its agent made, those that were denied included.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub tool_calls: u64,
+    /// Reports of usage, which a runtime makes for each model call or for each task.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub model_calls: u64,
+    /// Tokens that models read, those from a cache included.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub input_tokens: u64,
+    /// Tokens that models wrote.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub output_tokens: u64,
+    /// What models cost, in US dollars.
+    #[serde(skip_serializing_if = "is_free")]
+    pub cost_usd: f64,
+}
+
+impl SessionUsage {
+    fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn add(&mut self, reported: &UsageReportedPayload) {
+        let UsageReportedPayload { input_tokens, output_tokens, cost_usd, .. } = reported;
+        // An update of the context window alone is no call of a model.
+        self.model_calls += u64::from(input_tokens.is_some() || output_tokens.is_some());
+        self.input_tokens += input_tokens.unwrap_or_default();
+        self.output_tokens += output_tokens.unwrap_or_default();
+        self.cost_usd += cost_usd.unwrap_or_default();
+    }
+}
+
 /// The current state of a session: the sum of its events and nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -184,8 +221,14 @@ pub struct SessionRecord {
     /// How the last task ended; absent before the first one ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_outcome: Option<TaskOutcome>,
+    /// Why the last task failed, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
     /// Tasks that it has had, including the running one.
     pub tasks: u64,
+    /// What it has used up so far.
+    #[serde(default, skip_serializing_if = "SessionUsage::is_none")]
+    pub usage: SessionUsage,
     /// Messages in its history, including those from before it was adopted or forked.
     #[serde(default)]
     pub messages: u64,
@@ -249,7 +292,9 @@ impl SessionRecord {
                 updated_at: event.time,
                 open_task: None,
                 last_outcome: None,
+                failure: None,
                 tasks: 0,
+                usage: SessionUsage::default(),
                 messages: earlier_messages(made.adopted.as_ref(), made.forked.as_ref()),
                 unknown_messages: 0,
                 hidden: false,
@@ -283,6 +328,7 @@ impl SessionRecord {
                     | EventBody::TaskStopped(_)
                     | EventBody::ModelOutputCompleted(_)
                     | EventBody::ToolCallRequested(_)
+                    | EventBody::UsageReported(_)
                     | EventBody::ToolCallCompleted(_)
                     | EventBody::ToolCallDenied(_)
                     | EventBody::QuestionAsked(_)
@@ -321,10 +367,22 @@ impl SessionRecord {
                 self.queue = update.queue.unwrap_or_else(|| std::mem::take(&mut self.queue));
             }
             EventBody::SessionClosed(_) => self.status = SessionStatus::Closed,
+            EventBody::ToolCallRequested(_) => {
+                self.usage.tool_calls += 1;
+                return;
+            }
+            EventBody::UsageReported(usage) => {
+                self.usage.add(usage);
+                return;
+            }
             body => match TaskOutcome::from_body(body) {
                 Some(outcome) => {
                     self.open_task = None;
                     self.last_outcome = Some(outcome);
+                    self.failure = match body {
+                        EventBody::TaskFailed(failed) => Some(failed.reason.clone()),
+                        _ => None,
+                    };
                 }
                 None => return,
             },
@@ -345,6 +403,11 @@ fn is_unknown(body: &EventBody) -> bool {
     let unknown =
         |notice: &RuntimeNoticePayload| notice.source == NoticeSource::Protocol && notice.level == NoticeLevel::Warning;
     matches!(body, EventBody::RuntimeNotice(notice) if unknown(notice))
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_free(cost: &f64) -> bool {
+    *cost == 0.0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -16,6 +16,9 @@ pub const MAX_LINE: usize = 64 * 1024 * 1024;
 /// How much is read at once: the size of the pipe (see `holder::PIPE_SIZE`).
 const CHUNK: usize = 256 * 1024;
 
+/// How much of the start and of the end of an over-long line is kept, so that a reader can tell what it was.
+const EDGE: usize = 256;
+
 /// Reads lines in batches, only when asked: if the reader is behind, the writer blocks and no memory grows.
 #[derive(Debug)]
 pub struct Lines<R = Receiver> {
@@ -28,6 +31,8 @@ pub struct Lines<R = Receiver> {
     scanned: usize,
     /// How many bytes of an over-long line were discarded so far.
     skipping: Option<u64>,
+    /// The first bytes of the over-long line that is or was skipped last.
+    start: Vec<u8>,
     ended: bool,
 }
 
@@ -36,10 +41,14 @@ pub struct Lines<R = Receiver> {
 pub enum Line<'a> {
     /// The bytes of the line, not necessarily UTF-8.
     Bytes(&'a [u8]),
-    /// A line longer than [`MAX_LINE`] was skipped.
+    /// A line longer than the limit was skipped.
     TooLong {
         /// Its length without the newline.
         bytes: u64,
+        /// Its first bytes.
+        start: &'a [u8],
+        /// Its last bytes.
+        end: &'a [u8],
     },
 }
 
@@ -59,6 +68,8 @@ pub struct Batch<'a> {
     max_line: usize,
     /// How many bytes of the first line were discarded, if it is too long.
     skipped: Option<u64>,
+    /// The first bytes of that line.
+    start: &'a [u8],
     rest: &'a [u8],
 }
 
@@ -75,7 +86,11 @@ impl<'a> Iterator for Batch<'a> {
         self.rest = self.rest.get(end + 1..).unwrap_or_default();
         Some(match self.skipped.take() {
             None if line.len() <= self.max_line => Line::Bytes(line),
-            skipped => Line::TooLong { bytes: skipped.unwrap_or(0) + raw.len() as u64 },
+            skipped => Line::TooLong {
+                bytes: skipped.unwrap_or(0) + raw.len() as u64,
+                start: if skipped.is_some() { self.start } else { &raw[..raw.len().min(EDGE)] },
+                end: &raw[raw.len().saturating_sub(EDGE)..],
+            },
         })
     }
 }
@@ -88,7 +103,13 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 
     /// Reads lines of up to `max_line` bytes.
     pub fn with_max_line(reader: R, max_line: usize) -> Self {
-        Self { reader, max_line, buffer: Vec::new(), delivered: 0, scanned: 0, skipping: None, ended: false }
+        let (buffer, start) = (Vec::new(), Vec::new());
+        Self { reader, max_line, buffer, delivered: 0, scanned: 0, skipping: None, start, ended: false }
+    }
+
+    /// The same lines with another limit. Nothing may have been read yet.
+    pub fn limited_to(self, max_line: usize) -> Self {
+        Self { max_line, ..self }
     }
 
     /// All complete lines that are there, waiting for the first; `None` at the end of the stream.
@@ -106,9 +127,13 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             self.scanned = self.buffer.len();
             // One more byte than allowed, as the last one may be the `\r` of a line end.
             if self.skipping.is_some() || self.buffer.len() > self.max_line + 1 {
-                *self.skipping.get_or_insert(0) += self.buffer.len() as u64;
-                self.buffer.clear();
-                self.scanned = 0;
+                if self.skipping.is_none() {
+                    self.start = self.buffer[..self.buffer.len().min(EDGE)].to_vec();
+                }
+                let skipped = self.buffer.len().saturating_sub(EDGE);
+                *self.skipping.get_or_insert(0) += skipped as u64;
+                self.buffer.drain(..skipped);
+                self.scanned = self.buffer.len();
             }
         }
         let unfinished = !self.buffer.is_empty() || self.skipping.is_some();
@@ -117,7 +142,8 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 
     fn deliver(&mut self, end: usize) -> Batch<'_> {
         self.delivered = end;
-        Batch { max_line: self.max_line, skipped: self.skipping.take(), rest: &self.buffer[..end] }
+        let (skipped, start, rest) = (self.skipping.take(), self.start.as_slice(), &self.buffer[..end]);
+        Batch { max_line: self.max_line, skipped, start, rest }
     }
 
     fn forget_delivered(&mut self) {
@@ -175,7 +201,7 @@ mod tests {
         while let Some(batch) = lines.next_batch().await.unwrap() {
             seen.extend(batch.map(|line| match line {
                 Line::Bytes(bytes) => ReadLine::Bytes(bytes.to_vec()),
-                Line::TooLong { bytes } => ReadLine::TooLong(bytes),
+                Line::TooLong { bytes, .. } => ReadLine::TooLong(bytes),
             }));
         }
         seen
@@ -192,6 +218,26 @@ mod tests {
             if line.len() > max_line { ReadLine::TooLong(raw.len() as u64) } else { ReadLine::Bytes(line.to_vec()) }
         });
         seen.collect()
+    }
+
+    #[tokio::test]
+    async fn the_ends_of_a_line_that_is_too_long_are_kept() {
+        let line = [b"first".as_slice(), &[b'-'; 3000], b"last"].concat();
+        let bytes = [line.as_slice(), b"\nnext\n"].concat();
+        for sizes in [vec![], vec![7; 500], vec![1000; 4]] {
+            let mut lines = Lines::with_max_line(Pieces { bytes: bytes.clone(), sizes }, 100);
+            let mut seen = Vec::new();
+            while let Some(batch) = lines.next_batch().await.unwrap() {
+                for line in batch {
+                    if let Line::TooLong { bytes, start, end } = line {
+                        assert_eq!((bytes, start.len() <= EDGE, end.len() <= EDGE), (3009, true, true));
+                        assert!(start.starts_with(b"first") && end.ends_with(b"last"));
+                    }
+                    seen.push(line.text().into_owned());
+                }
+            }
+            assert_eq!(seen, ["", "next"]);
+        }
     }
 
     proptest! {

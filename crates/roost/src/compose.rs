@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,21 +13,34 @@ use roost_adapters::AgentCommand;
 use roost_adapters::acp::{AcpAdapter, PRESETS, preset};
 use roost_adapters::{BUILT_IN, Setup, TrustedFiles, built_in};
 use roost_cli::{StateDir, blocking, lock};
+use roost_engine::session_client::SessionClient;
 use roost_engine::{Engine, Environments, NativeHistory, Runtimes, WhenFull};
+use roost_gateway::attachment::Attachment;
+use roost_gateway::governance::{EngineGovernor, GovernanceOptions};
+use roost_gateway::login_rows::LoginRows;
+use roost_gateway::services::{ServiceOptions, Services};
+use roost_gateway::upstream::{AddressPolicy, Connector, ConnectorSettings, DefaultLimits};
 use roost_log::{Log, LogOptions, Retention, SqliteLog, StateLock, Synchronous};
 use roost_model::runtime::RuntimeName;
 use roost_policy::RuleSet;
 use roost_process::{Environment, Holder, Isolation, Ladder, Raise, Wall, records};
+use roost_server::SessionClients;
 
 use crate::config::{self, Config, HideState};
 use crate::error::Error;
 
 /// The engine and its log in this process.
 pub(crate) struct Roost {
+    /// What clients do for the agents of sessions.
+    pub(crate) clients: Arc<SessionClients>,
     /// The engine, which takes commands.
     pub(crate) engine: Arc<Engine>,
     /// The log that the engine writes and readers follow.
     pub(crate) log: Arc<dyn Log>,
+    /// Judges and records the calls of the MCP gateway.
+    pub(crate) governor: Arc<EngineGovernor>,
+    /// Attaches the gateway to the agents.
+    pub(crate) attachment: Arc<Attachment>,
     /// The same log, for what only its owner does: retention, compaction and closing.
     pub(crate) store: SqliteLog,
 }
@@ -45,14 +58,66 @@ impl Roost {
         })
         .await?;
         let log: Arc<dyn Log> = Arc::new(store.clone());
-        let engine = Engine::start(log.clone(), runtimes(state, config)?, engine_config(state, config)?).await?;
-        Ok(Self { engine: Arc::new(engine), log, store })
+        let clients = Arc::<SessionClients>::default();
+        let mut engine_config = engine_config(state, config)?;
+        let program = std::env::current_exe().map_err(roost_cli::Error::Start)?;
+        let attachment = Arc::new(Attachment::new(program, state.dir().into()));
+        if config.gateway.attach {
+            let attachment = attachment.clone();
+            engine_config.mcp_servers = Arc::new(move |_, token| attachment.servers(token));
+        }
+        let runtimes = runtimes_with(state, config, Some(clients.clone()))?;
+        let engine = Arc::new(Engine::start(log.clone(), runtimes, engine_config).await?);
+        let record_arguments = config.gateway.record_arguments;
+        let options = GovernanceOptions { record_arguments, ..GovernanceOptions::default() };
+        let governor = Arc::new(EngineGovernor::new(engine.clone(), log.clone(), options));
+        Ok(Self { clients, engine, log, governor, attachment, store })
     }
 
-    /// Shuts the engine and its agents down, closes the log and releases the state directory.
+    /// Shuts the engine and its agents down, records the last calls of the gateway, closes the log and releases the state directory.
     pub(crate) async fn close(self) {
         self.engine.shutdown("roost ended").await;
+        self.governor.close().await;
         self.store.close().await;
+    }
+}
+
+/// Starts the services of the MCP gateway; only a daemon has them.
+pub(crate) async fn services(log: Arc<dyn Log>, state: &StateDir, config: &Config) -> Result<Services, Error> {
+    let connector = Arc::new(connector(log.clone(), state, config)?);
+    Ok(Services::start(log, connector, service_options(config), env!("CARGO_PKG_VERSION")).await?)
+}
+
+/// Connects to services: programs are held as agents are, and see as little.
+fn connector(log: Arc<dyn Log>, state: &StateDir, config: &Config) -> Result<Connector, Error> {
+    let roost = std::env::current_exe().map_err(roost_cli::Error::Start)?;
+    let variable = |name: &str| std::env::var(name).ok();
+    let settings = ConnectorSettings {
+        holder: holder(&roost, state, wall(state, config.security.hide_state.raise())?),
+        environment: environment(),
+        // Not the state directory, which is hidden from programs.
+        work_dir: std::env::home_dir().filter(|home| home.is_dir()).unwrap_or_else(|| "/".into()),
+        secrets: secrets_folder(state, config),
+        variable: Arc::new(variable),
+        logins: Arc::new(LoginRows(log)),
+        limits: DefaultLimits::from_variables(variable),
+        addresses: AddressPolicy::from_variables(variable),
+    };
+    Ok(Connector::new(settings)?)
+}
+
+/// The folder of secrets: the configured one, the one that the variable of clarity-runtime names, else one of our own.
+pub(crate) fn secrets_folder(state: &StateDir, config: &Config) -> PathBuf {
+    let named = || std::env::var_os("CLARITY_REMOTE_AUTH_FILE_ROOT").filter(|folder| !folder.is_empty());
+    let configured = config.gateway.secrets.clone().or_else(|| named().map(PathBuf::from));
+    configured.unwrap_or_else(|| state.dir().join("secrets"))
+}
+
+fn service_options(config: &Config) -> ServiceOptions {
+    ServiceOptions {
+        approve_new_tools: config.gateway.approve_new_tools,
+        patience: DefaultLimits::from_variables(|name| std::env::var(name).ok()).timeout,
+        probe_interval: Duration::from_secs(config.gateway.probe_seconds.get().into()),
     }
 }
 
@@ -74,8 +139,13 @@ pub(crate) async fn reader(state: &StateDir, config: &Config, command: &str) -> 
     Ok(Arc::new(log))
 }
 
-/// The runtimes that are built in, and those that are configured.
+/// The runtimes that are built in, and those that are configured, for commands that run no sessions.
 pub(crate) fn runtimes(state: &StateDir, config: &Config) -> Result<Runtimes, Error> {
+    runtimes_with(state, config, None)
+}
+
+/// The runtimes, with what clients do for the agents of their sessions.
+fn runtimes_with(state: &StateDir, config: &Config, clients: Option<Arc<SessionClients>>) -> Result<Runtimes, Error> {
     let roost = std::env::current_exe().map_err(roost_cli::Error::Start)?;
     let holder = Arc::new(holder(&roost, state, wall(state, config.security.hide_state.raise())?));
     let mut runtimes = Runtimes::default();
@@ -91,7 +161,11 @@ pub(crate) fn runtimes(state: &StateDir, config: &Config) -> Result<Runtimes, Er
     let unconfigured = PRESETS.iter().map(|preset| preset.id).filter(|id| !config.runtimes.contains_key(*id));
     for id in configured.chain(unconfigured) {
         let runtime = settings(id);
-        runtimes.register(Arc::new(acp_agent(id, &runtime, holder.clone())), runtime.status);
+        let mut agent = acp_agent(id, &runtime, holder.clone());
+        if let Some(clients) = &clients {
+            agent = agent.with_client(clients.clone() as Arc<dyn SessionClient>);
+        }
+        runtimes.register(Arc::new(agent), runtime.status);
     }
     if let Some(default) = &config.default_runtime {
         runtimes.set_default(default);

@@ -4,7 +4,7 @@ use roost_cli::Tls;
 use roost_model::registry::RuntimeStatus;
 use roost_process::Isolation;
 
-use super::sections::{Daemon, Limits, Log, Policy, Runtime, Security, Server, Sessions, Workspaces};
+use super::sections::{Daemon, Gateway, Limits, Log, Policy, Runtime, Security, Server, Sessions, Workspaces};
 use super::*;
 
 fn variables(variables: &[(&str, &str)]) -> impl Iterator<Item = (OsString, OsString)> {
@@ -51,6 +51,7 @@ fn everything() -> Config {
             external_url: Some("https://roost.example".into()),
             tls: Some(Tls::Files { cert: "a.pem".into(), key: "b.pem".into() }),
             allow_insecure: true,
+            acp_protocol_v2: true,
         },
         security: Security {
             require_auth: false,
@@ -90,6 +91,13 @@ fn everything() -> Config {
             allow_yolo: true,
             rules: vec![roost_policy::Rule::new(roost_policy::Effect::Deny)],
             approval_timeout_minutes: 7,
+        },
+        gateway: Gateway {
+            attach: false,
+            record_arguments: true,
+            approve_new_tools: true,
+            probe_seconds: NonZeroU32::new(5).unwrap(),
+            secrets: Some("/secrets".into()),
         },
         log: Log { synchronous: Synchronous::Full, retention_days: 7, retention_gb: 1 },
         runtimes: [("demo", demo), ("gemini", gemini), ("goose", goose), ("opencode", opencode)]

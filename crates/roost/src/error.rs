@@ -31,7 +31,11 @@ pub(crate) enum Error {
     #[error(transparent)]
     Engine(#[from] roost_engine::Error),
     #[error(transparent)]
+    Connector(#[from] roost_gateway::upstream::ConnectError),
+    #[error(transparent)]
     Server(#[from] roost_server::Error),
+    #[error("the MCP gateway cannot start: {0}")]
+    Gateway(String),
 }
 
 impl Error {
@@ -49,7 +53,12 @@ impl Error {
                 | Engine::UnknownSession(_)
                 | Engine::BadCwd { .. },
             ) => Exit::Usage,
-            Self::AlreadyRuns { .. } | Self::Busy { .. } | Self::Engine(_) | Self::Server(_) => Exit::Failed,
+            Self::AlreadyRuns { .. }
+            | Self::Busy { .. }
+            | Self::Engine(_)
+            | Self::Connector(_)
+            | Self::Server(_)
+            | Self::Gateway(_) => Exit::Failed,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use roost_gateway::bootstrap::{Bootstrap, SettingsFolders};
+
 /// Folders of a home in which people keep their repositories.
 const PROJECTS: [&str; 9] = ["Projects", "Code", "Developer", "dev", "Repos", "src", "go/src", "workspace", "Desktop"];
 
@@ -19,4 +21,19 @@ pub(crate) fn projects(named: Option<&[PathBuf]>) -> Vec<PathBuf> {
 pub(crate) fn roots(named: Option<&[PathBuf]>) -> Vec<PathBuf> {
     let home = || etcetera::home_dir().map(|home| vec![home]).unwrap_or_default();
     named.map_or_else(home, <[PathBuf]>::to_vec)
+}
+
+/// The settings of the user's other programs, in which this very program can be registered as an MCP server.
+pub(crate) fn bootstrap(project: Option<PathBuf>) -> Bootstrap {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    // A user without a home has no settings; below the root there are none, and nobody but root could make them.
+    let home = etcetera::home_dir().unwrap_or_else(|_| "/".into());
+    let folders = SettingsFolders {
+        config: variable("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
+        home,
+        codex: variable("CODEX_HOME"),
+        claude: variable("CLAUDE_CONFIG_DIR"),
+    };
+    let command = std::env::current_exe().map_or_else(|_| "roost".into(), |program| program.display().to_string());
+    Bootstrap { folders, command, project }
 }

@@ -7,6 +7,7 @@ mod daemon_file;
 mod daemon_log;
 mod error;
 mod folders;
+mod gateway;
 mod login;
 mod serve;
 mod upkeep;

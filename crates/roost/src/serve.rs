@@ -16,6 +16,7 @@ use crate::daemon_file::DaemonFile;
 use crate::daemon_log;
 use crate::error::Error;
 use crate::folders;
+use crate::gateway::Gateway;
 use crate::upkeep;
 
 /// How long to wait for another process that holds the state directory.
@@ -59,13 +60,7 @@ async fn serve(args: &ServeArgs, launch: &Launch, config: &Config) -> Result<Exi
         Err(error) => tracing::warn!(%error, "The limit of open files stays as it is; `ulimit -n` shows it."),
     }
     let roost = Roost::start(lock, &launch.state, config).await?;
-    let (server, url) = match listen(launch, settings, &roost).await {
-        Ok(listening) => listening,
-        Err(error) => {
-            roost.close().await;
-            return Err(error);
-        }
-    };
+    let (roost, gateway, server, url) = start(launch, settings, roost, config).await?;
     let announced = match is_background {
         true => StartResult::Started.say().map(|()| None).map_err(|error| roost_cli::Error::Output(error).into()),
         false => announce(args, &server, url).await,
@@ -80,17 +75,18 @@ async fn serve(args: &ServeArgs, launch: &Launch, config: &Config) -> Result<Exi
         () = watch_code(&server, shown_code) => {}
         () = upkeep::keep(&roost.store, &roost.engine, compose::retention(config)) => {}
     }
-    shut_down(launch, server, roost).await;
+    shut_down(launch, server, gateway, roost).await;
     Ok(Exit::Completed)
 }
 
-async fn shut_down(launch: &Launch, server: Server, roost: Roost) {
+async fn shut_down(launch: &Launch, server: Server, gateway: Gateway, roost: Roost) {
     let file = launch.state.daemon_file();
     let farewell = async {
         server.stop().await;
         // While the state directory is still ours: afterwards it may be a successor's file.
         let _ = tokio::fs::remove_file(file).await;
-        roost.close().await;
+        // Side by side: an agent may wait for a service, and a service for an agent's answer.
+        tokio::join!(gateway.close(), roost.close());
     };
     if tokio::time::timeout(FAREWELL, farewell).await.is_err() {
         tracing::error!("Not everything ended in time; holders end what is left.");
@@ -107,18 +103,12 @@ pub(crate) async fn standalone(state: &StateDir, config: &Config, work: impl Fut
     let alone = ServeArgs { listen: Listen::default(), auto: true, background: false, pairs: false };
     let settings = Settings { idle_exit: None, ..settings(&alone, &launch, config)? };
     let roost = Roost::start(lock(state, "roost acp --standalone").await?, state, config).await?;
-    let server = match listen(&launch, settings, &roost).await {
-        Ok((server, _)) => server,
-        Err(error) => {
-            roost.close().await;
-            return Err(error);
-        }
-    };
+    let (roost, gateway, server, _) = start(&launch, settings, roost, config).await?;
     tokio::select! {
         () = work => {}
         () = upkeep::keep(&roost.store, &roost.engine, compose::retention(config)) => {}
     }
-    shut_down(&launch, server, roost).await;
+    shut_down(&launch, server, gateway, roost).await;
     Ok(())
 }
 
@@ -177,27 +167,68 @@ fn settings(args: &ServeArgs, launch: &Launch, config: &Config) -> Result<Settin
         allowed_origins: config.security.allowed_origins.clone(),
         allowed_hosts: config.security.allowed_hosts.clone(),
         allow_yolo: config.policy.allow_yolo,
+        acp_protocol_v2: config.server.acp_protocol_v2,
         limits: (&config.limits).into(),
         auto_started: args.auto,
         idle_exit: config.daemon.idle_exit().filter(|_| args.auto),
     })
 }
 
+/// Starts the gateway and the server. Also returns the server's URL, if it listens on TCP. What was started before an error
+/// is ended.
+async fn start(
+    launch: &Launch,
+    settings: Settings,
+    roost: Roost,
+    config: &Config,
+) -> Result<(Roost, Gateway, Server, Option<String>), Error> {
+    let gateway = match Gateway::start(&launch.state, config, &roost).await {
+        Ok(gateway) => gateway,
+        Err(error) => {
+            roost.close().await;
+            return Err(error);
+        }
+    };
+    match listen(launch, settings, &roost, &gateway).await {
+        Ok((server, url)) => Ok((roost, gateway, server, url)),
+        Err(error) => {
+            gateway.close().await;
+            roost.close().await;
+            Err(error)
+        }
+    }
+}
+
 /// Starts the server and writes `daemon.json`. Also returns its URL, if it listens on TCP.
-async fn listen(launch: &Launch, settings: Settings, roost: &Roost) -> Result<(Server, Option<String>), Error> {
+async fn listen(
+    launch: &Launch,
+    settings: Settings,
+    roost: &Roost,
+    gateway: &Gateway,
+) -> Result<(Server, Option<String>), Error> {
     let scheme = if settings.tcp.as_ref().is_some_and(|tcp| tcp.tls.is_some()) { "https" } else { "http" };
     let auto_started = settings.auto_started;
     let version = env!("CARGO_PKG_VERSION");
     let parts = Parts {
         engine: roost.engine.clone(),
+        clients: roost.clients.clone(),
         log: roost.log.clone(),
+        services: gateway.services.clone(),
         state: launch.state.dir().into(),
         version: version.into(),
+        gateway: Some(gateway.endpoint.clone()),
+        agent_services: Some(gateway.services.clone()),
+        secrets: gateway.secrets.clone(),
+        bootstrap: folders::bootstrap(settings.repo.clone()),
     };
     if let Some(folder) = settings.socket.parent().map(ToOwned::to_owned) {
         blocking(move || Ok(roost_log::secure(&folder)?)).await?;
     }
     let server = Server::start(parts, settings).await?;
+    // A certificate that was made here is none that agents trust.
+    if let Some(address) = server.address().filter(|_| scheme == "http") {
+        roost.attachment.listen_at(address);
+    }
     let address = server.address().map(|address| address.to_string());
     let pid = std::process::id();
     let url = address.as_ref().map(|address| format!("{scheme}://{address}"));

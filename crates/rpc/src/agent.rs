@@ -183,6 +183,8 @@ params! {
     #[derive(Default)]
     AgentCommandsParams {
         ;
+        /// Id of a session, whose runtime and folder count, also outside of every workspace; the others are then ignored.
+        session_id: String,
         /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
         /// Id of the runtime, such as `gemini`; the registry's default if absent.

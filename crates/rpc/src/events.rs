@@ -88,6 +88,11 @@ params! {
         ;
         /// Return events after this `seq`; 0 if absent, which is the beginning.
         after_seq: u64,
+        /// Return the last events before this `seq` instead, for a screen that scrolls back. A number beyond the end, such as
+        /// 9007199254740991, is the end.
+        before_seq: u64,
+        /// Only events of these types, such as `plan.updated`; needs `before_seq`. All if absent or empty.
+        types: Vec<String>,
         /// Most events to return: 1 to 10000, default 1000. Fewer are returned if they would exceed 768 KiB.
         limit: u32,
     }
@@ -102,7 +107,7 @@ pub struct LogReadResult {
     pub events: Vec<Box<RawValue>>,
     /// `seq` of the last event here, or `after_seq` if there is none. Pass it as `after_seq` for the next page.
     pub last_seq: u64,
-    /// Whether there are more events after these.
+    /// Whether there are more events after these; with `before_seq`, before these.
     pub has_more: bool,
 }
 

@@ -5,6 +5,7 @@
 mod git;
 mod objects;
 mod repository;
+mod service;
 
 use objects::*;
 use serde_json::{Value, json};
@@ -41,12 +42,12 @@ fn params_and_result(method: Method) -> (Value, Value) {
         Method::Shutdown => (json!({}), success()),
         Method::StatusGet => (
             json!({}),
-            json!({
+            service::with_gateway_status(json!({
                 "session_id": SESSION, "agent_session_id": DAEMON, "claude_state": "waiting", "agent_state": "waiting",
                 "agent_type": "demo", "version": "0.1.0", "agent_version": "0.1.0", "connected_clients": 2,
                 "repo_path": FOLDER, "repo_name": "engine", "uptime_seconds": 3600, "watcher_enabled": true,
                 "git_enabled": true, "is_git_repo": true, "running_tasks": 1, "pending": 1,
-            }),
+            })),
         ),
         Method::StatusHealth => (json!({}), json!({ "status": "ok", "healthy": true, "uptime_seconds": 3600 })),
 
@@ -151,6 +152,19 @@ fn params_and_result(method: Method) -> (Value, Value) {
                 "message": "the session is the workspace's current one",
             }),
         ),
+        Method::ClientOffer => {
+            (json!({ "session_id": SESSION, "read_files": true, "write_files": true }), json!({ "success": true }))
+        }
+        Method::ClientNext => (
+            json!({}),
+            json!({
+                "request_id": 1, "session_id": SESSION, "method": "fs/read_text_file",
+                "params": { "sessionId": SESSION, "path": "/home/me/project/README.md" },
+            }),
+        ),
+        Method::ClientAnswer => {
+            (json!({ "request_id": 1, "result": { "content": "# Project\n" } }), json!({ "success": true }))
+        }
         Method::ClientSessionFocus => (
             json!({ "workspace_id": WORKSPACE, "session_id": SESSION }),
             json!({
@@ -335,6 +349,75 @@ fn params_and_result(method: Method) -> (Value, Value) {
             json!({ "artifact_id": INPUT_HASH, "offset": 0, "length": 65536 }),
             json!({
                 "artifact_id": INPUT_HASH, "encoding": "utf-8", "content": "# Notes\n", "offset": 0, "size": 8,
+            }),
+        ),
+
+        Method::ServiceList
+        | Method::ServiceGet
+        | Method::ServiceInterfaceGet
+        | Method::ServiceLogs
+        | Method::ServiceEvents
+        | Method::ServiceDetailsGet
+        | Method::ServiceApply
+        | Method::ServiceStart
+        | Method::ServiceStop
+        | Method::ServiceRestart
+        | Method::ServiceIntrospect
+        | Method::ServiceUnquarantine
+        | Method::ServiceApprove
+        | Method::ServiceRemove
+        | Method::AuditList => service::params_and_result(method),
+        Method::RunList => (json!({ "limit": 1 }), json!({ "items": [run()] })),
+        Method::RunEvents => (json!({ "run_id": RUN, "limit": 1 }), json!({ "runId": RUN, "items": [run_event()] })),
+        Method::RunReport => (
+            json!({
+                "events": [{ "kind": "agent.tool_called", "run_id": RUN, "agent": "writer", "data": { "tool": "search" } }],
+                "idempotency_key": "nightly-42",
+            }),
+            json!({ "ok": true, "accepted": 1 }),
+        ),
+
+        Method::SecretList => {
+            (json!({}), json!({ "count": 1, "items": [{ "authRef": SECRET, "relativePath": "team/token" }] }))
+        }
+        Method::SecretProviders => (
+            json!({}),
+            json!({
+                "providers": [{ "name": "file", "supported": true }],
+                "fileRoot": "/home/ada/.local/state/roost/secrets", "fileRootExists": true,
+            }),
+        ),
+        Method::SecretValidate => (
+            json!({ "auth_ref": SECRET }),
+            json!({
+                "authRef": SECRET, "provider": "file", "target": ".../token", "redactedTarget": ".../token",
+                "valid": true, "issues": [], "headerKeys": ["authorization"], "source": "file",
+            }),
+        ),
+        Method::SecretSet => (
+            json!({ "auth_ref": SECRET, "secret": "one line of text" }),
+            json!({ "authRef": SECRET, "provider": "file", "path": "team/token", "written": true }),
+        ),
+        Method::SecretDelete => (
+            json!({ "auth_ref": SECRET }),
+            json!({ "authRef": SECRET, "provider": "file", "path": "team/token", "deleted": true }),
+        ),
+
+        Method::BootstrapApply => (
+            json!({ "clients": ["claude"], "transport": "stdio" }),
+            json!({ "transport": "stdio", "results": [{ "client": "claude", "updated": true, "path": CLAUDE_FILE }] }),
+        ),
+        Method::BootstrapRemove => (
+            json!({ "clients": ["claude"] }),
+            json!({ "removed": true, "results": [{ "client": "claude", "updated": true, "path": CLAUDE_FILE }] }),
+        ),
+        Method::BootstrapStatusGet => (
+            json!({}),
+            json!({
+                "clients": [{
+                    "client": "claude", "path": CLAUDE_FILE, "present": true, "configured": true, "transport": "stdio",
+                    "command": "roost", "args": ["gateway", "serve", "--stdio"],
+                }],
             }),
         ),
 

@@ -97,6 +97,12 @@ fault_table! {
     DiskFull = -32058, "DISK_FULL", 507;
     /// The protocol's version is not served here.
     UnsupportedVersion = -32059, "UNSUPPORTED_VERSION", 400;
+    /// No service has this id.
+    ServiceNotFound = -32060, "SERVICE_NOT_FOUND", 404;
+    /// The service cannot do that now, or its name or id is taken.
+    ServiceConflict = -32061, "SERVICE_CONFLICT", 409;
+    /// The service did not answer, or not as it should.
+    ServiceFailed = -32062, "SERVICE_FAILED", 502;
 }
 
 /// The error object of a JSON-RPC response.

@@ -48,7 +48,9 @@ macro_rules! words {
 
 mod agent;
 mod attachment;
+mod bootstrap;
 pub mod call;
+mod client_request;
 pub mod conversation;
 pub mod element;
 mod events;
@@ -68,8 +70,11 @@ pub mod parameters;
 mod permission;
 mod repository;
 mod route;
+mod run;
 #[cfg(feature = "schema")]
 pub mod schema;
+mod secret;
+mod service;
 mod session;
 pub mod shorten;
 mod table;
@@ -85,6 +90,8 @@ fn unless_blank<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Opt
 
 pub use agent::*;
 pub use attachment::*;
+pub use bootstrap::*;
+pub use client_request::*;
 pub use events::*;
 #[cfg(feature = "schema")]
 pub use example::*;
@@ -100,6 +107,9 @@ pub use permission::*;
 pub use repository::*;
 pub use roost_model::scope::Scope;
 pub use route::*;
+pub use run::*;
+pub use secret::*;
+pub use service::*;
 pub use session::*;
 pub use table::*;
 pub use workspace::*;

@@ -6,6 +6,8 @@ use roost_model::registry::RuntimeRegistry;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::service::GatewayStatus;
+
 /// Version of the protocol that this daemon speaks.
 pub const PROTOCOL_VERSION: &str = "1.0";
 /// The server name that clients of the cdev protocol expect.
@@ -151,6 +153,9 @@ wire! {
         running_tasks: u64,
         /// Number of approvals and questions that wait for an answer, in all sessions.
         pending: u64,
+        /// The gateway and its services, in the same object.
+        #[serde(flatten)]
+        gateway: GatewayStatus,
     }
 }
 

@@ -125,6 +125,9 @@ parameter_table! {
     "An agent acts on it; what it does is judged by the policy." =>
         Operate unless Never: AgentRun.prompt, SessionSend.prompt, AgentInput.input, SessionInput.input,
         SessionInput.key, AgentRespond.response, SessionRespond.response;
+    "An agent is answered with it instead of with the file or the output of its command; the policy judged the request." =>
+        Operate unless Never: ClientOffer.read_files, ClientOffer.write_files, ClientOffer.terminals,
+        ClientAnswer.request_id, ClientAnswer.result, ClientAnswer.error;
     "A tool call runs that waited for leave." =>
         Operate unless Never: PermissionRespond.decision, PermissionRespond.scope, PermissionRespond.updated_input,
         AgentRespond.is_error, SessionRespond.type;
@@ -152,6 +155,18 @@ parameter_table! {
         Operate unless Never: WorkspaceAdd.auto_start, WorkspaceUpdate.auto_start;
     "A device is paired, with what its code was made for." =>
         Operate unless Never: DeviceApprove.request_id, DeviceApprove.reject;
+    "The host starts the program, or trusts what the address answers." => Admin unless Never: ServiceApply.manifest;
+    "Agents are offered the tools as they are defined now." => Admin unless Never: ServiceApprove.tools;
+    "What happened in a run is recorded, also in a run of somebody else; an agent records about its own run only." =>
+        Operate unless Never: RunReport.events;
+    "The secret is sent to the service whose manifest names it." =>
+        Admin unless Never: SecretSet.secret, SecretSet.auth_ref, SecretDelete.auth_ref;
+    "Whether a variable of the daemon or a file of its secrets is there is told." =>
+        Admin unless Never: SecretValidate.auth_ref;
+    "Other programs of the user trust what the address answers." => Admin unless Never: BootstrapApply.endpoint;
+    "The settings of other programs of the user are changed." =>
+        Admin unless Never: BootstrapApply.clients, BootstrapApply.transport, BootstrapApply.update_agents_md,
+        BootstrapRemove.clients, BootstrapRemove.update_agents_md;
     "A new device gets so much, and never more than whoever makes its code." => Operate unless Never: PairCreate.scope;
 }
 
@@ -166,9 +181,12 @@ pub const HARMLESS: &[&str] = &[
     "prompt_id",
     "grep_id",
     "id",
+    "idempotency_key",
     "input_hash",
     "rule_id",
+    "run_id",
     "search_id",
+    "service_id",
     "session_id",
     "sessions",
     "thought_level",
@@ -180,13 +198,18 @@ pub const HARMLESS: &[&str] = &[
     "after",
     "after_seq",
     "before",
+    "before_seq",
+    "call_limit",
     "context_lines",
     "cursor",
     "depth",
+    "dry_run",
+    "event_limit",
     "git_limit",
     "length",
     "limit",
     "limit_per_file",
+    "log_limit",
     "max_size",
     "max_size_kb",
     "min_size",
@@ -201,6 +224,7 @@ pub const HARMLESS: &[&str] = &[
     "case_sensitive",
     "exclude_binaries",
     "extensions",
+    "follow",
     "force",
     "format",
     "fresh",

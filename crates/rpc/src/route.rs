@@ -9,7 +9,7 @@ pub enum Verb {
     Get,
     /// Parameters are in the body.
     Post,
-    /// Parameters are in the query.
+    /// Parameters are in the query or the body.
     Delete,
 }
 
@@ -29,7 +29,7 @@ impl Verb {
 pub struct Route {
     /// The HTTP method.
     pub verb: Verb,
-    /// The path, beginning with `/api/`.
+    /// The path, beginning with `/api/`; a part in braces is a parameter of this name.
     pub path: String,
     /// The method that it calls.
     pub method: Method,
@@ -41,7 +41,11 @@ impl Method {
         let name = self.name();
         let verb = match self.cost() {
             Cost::Read => Verb::Get,
-            _ if self == Self::SessionDelete => Verb::Delete,
+            _ if [Self::SessionDelete, Self::ServiceRemove, Self::SecretDelete, Self::BootstrapRemove]
+                .contains(&self) =>
+            {
+                Verb::Delete
+            }
             _ => Verb::Post,
         };
         // Older clients know every agent by the name of the first.
@@ -49,6 +53,22 @@ impl Method {
         let paths = match self {
             Self::StatusGet => vec!["/api/status".into()],
             Self::FileGet => vec!["/api/file".into()],
+            Self::AuditList => vec!["/api/audit".into()],
+            Self::ServiceList => vec!["/api/services".into()],
+            Self::ServiceApply => vec!["/api/services/apply".into()],
+            Self::ServiceGet | Self::ServiceRemove => vec!["/api/services/{service_id}".into()],
+            _ if self.area() == "service" => {
+                let rest = name.strip_prefix("service/").unwrap_or_default();
+                vec![format!("/api/services/{{service_id}}/{rest}")]
+            }
+            Self::SecretList | Self::SecretSet | Self::SecretDelete => vec!["/api/security/auth/secrets".into()],
+            Self::BootstrapApply | Self::BootstrapRemove => vec!["/api/bootstrap".into()],
+            Self::BootstrapStatusGet => vec!["/api/bootstrap/status".into()],
+            Self::SecretProviders => vec!["/api/security/auth/providers".into()],
+            Self::SecretValidate => vec!["/api/security/auth/validate".into()],
+            Self::RunList => vec!["/api/agents/runs".into()],
+            Self::RunEvents => vec!["/api/agents/events".into(), "/api/agents/runs/{run_id}/events".into()],
+            Self::RunReport => vec!["/api/agents/events".into()],
             Self::FileList => vec!["/api/files/list".into()],
             Self::SessionList | Self::SessionDelete => of_agents("sessions"),
             Self::SessionMessages => of_agents("sessions/messages"),

@@ -17,6 +17,8 @@ pub enum AgentMay {
     Call,
     /// It may call it for its own session, which `session_id` must name.
     LookAtItself,
+    /// It may call it; the handler takes what is about the run of the agent's own session and nothing else.
+    ReportItself,
 }
 
 /// What a call may do, which decides about rate limits and cancellation.
@@ -165,6 +167,7 @@ macro_rules! method_table {
                     | Self::SessionElements
                     | Self::PermissionRequest
                     | Self::LogRead => AgentMay::LookAtItself,
+                    Self::RunReport => AgentMay::ReportItself,
                     _ => AgentMay::Nothing,
                 }
             }
@@ -281,6 +284,13 @@ method_table! {
     WorkspaceSessionDelete = "workspace/session/delete" (WorkspaceSessionParams) -> DeleteResult, Operate, Change, Session;
     /// Says which session this client looks at.
     ClientSessionFocus = "client/session/focus" (WorkspaceSessionParams) -> FocusResult, Observe, Read, Free;
+
+    /// Offers to read and write files, or to run terminals, for the agent of a session.
+    ClientOffer = "session/client/offer" (ClientOfferParams) -> Success, Operate, Change, Session;
+    /// Waits for the next request of an agent to this client, which has made an offer.
+    ClientNext = "session/client/next" (NoParams) -> ClientRequest, Operate, Read, Free;
+    /// Answers a request of an agent.
+    ClientAnswer = "session/client/answer" (ClientAnswerParams) -> Success, Operate, Change, Free;
 
     /// Lists the workspaces.
     WorkspaceList = "workspace/list" (WorkspaceListParams) -> WorkspaceListResult, Observe, Read, Free;
@@ -436,6 +446,62 @@ method_table! {
     /// Reads a piece of what was too big for an event.
     ArtifactRead = "artifact/read" (ArtifactParams) -> ArtifactResult, Observe, Read, Free;
 
+    /// Lists the services of the MCP gateway.
+    ServiceList = "service/list" (NoParams) -> ServiceListResult, Observe, Read, Free;
+    /// Everything about a service.
+    ServiceGet = "service/get" (ServiceParams) -> ServiceResult, Observe, Read, Free;
+    /// What a service offers, as it was listed last.
+    ServiceInterfaceGet = "service/interface" (ServiceParams) -> ServiceInterface, Observe, Read, Free;
+    /// Reads the log of a service, or waits for its next line.
+    ServiceLogs = "service/logs" (ServiceLogsParams) -> ServiceLogsResult, Observe, Read, Free;
+    /// What happened to a service.
+    ServiceEvents = "service/events" (ServiceEventsParams) -> ServiceEventsResult, Observe, Read, Free;
+    /// A service from every side: its state, interface, log, events and calls.
+    ServiceDetailsGet = "service/details" (ServiceDetailsParams) -> ServiceDetails, Observe, Read, Free;
+    /// Declares a service, or declares it anew.
+    ServiceApply = "service/apply" (ServiceApplyParams) -> ServiceResult, Admin, Change, Free;
+    /// Starts a service, and answers when it runs or has failed.
+    ServiceStart = "service/start" (ServiceParams) -> ServiceResult, Admin, Change, Free;
+    /// Stops a service.
+    ServiceStop = "service/stop" (ServiceParams) -> ServiceResult, Operate, Change, Free;
+    /// Stops a service if it runs, and starts it.
+    ServiceRestart = "service/restart" (ServiceParams) -> ServiceResult, Admin, Change, Free;
+    /// Lists again what a service offers.
+    ServiceIntrospect = "service/introspect" (ServiceParams) -> ServiceIntrospectResult, Operate, Change, Free;
+    /// Lets a quarantined service be started again.
+    ServiceUnquarantine = "service/unquarantine" (ServiceParams) -> ServiceResult, Admin, Change, Free;
+    /// Approves tools that are held back, as they are defined now.
+    ServiceApprove = "service/approve" (ServiceApproveParams) -> ServiceResult, Admin, Change, Free;
+    /// Stops a service and forgets it.
+    ServiceRemove = "service/remove" (ServiceParams) -> ServiceRemoved, Admin, Change, Free;
+    /// What happened at the gateway last.
+    AuditList = "audit/list" (AuditListParams) -> AuditListResult, Observe, Read, Free;
+
+    /// Lists agent runs, the latest first: those that clients report, and every hosted session.
+    RunList = "run/list" (RunListParams) -> RunListResult, Observe, Read, Free;
+    /// What happened last in a run, or in all of them.
+    RunEvents = "run/events" (RunEventsParams) -> RunEventsResult, Observe, Read, Free;
+    /// Records what happened in runs: all of these events or none.
+    RunReport = "run/report" (RunReportParams) -> RunReportResult, Operate, Change, Free;
+
+    /// Lists the secrets that are kept in files, without what they hold.
+    SecretList = "secret/list" (NoParams) -> SecretListResult, Admin, Read, Free;
+    /// The forms that a reference to a secret can have, and the folder of secrets.
+    SecretProviders = "secret/providers" (NoParams) -> SecretProvidersResult, Admin, Read, Free;
+    /// Whether a reference to a secret can be used now.
+    SecretValidate = "secret/validate" (SecretParams) -> SecretCheck, Admin, Read, Free;
+    /// Keeps a secret in a file that only the daemon's user can read.
+    SecretSet = "secret/set" (SecretSetParams) -> SecretWritten, Admin, Change, Free;
+    /// Deletes the file that holds a secret.
+    SecretDelete = "secret/delete" (SecretParams) -> SecretDeleted, Admin, Change, Free;
+
+    /// Registers the MCP gateway in other programs, or shows what that would change.
+    BootstrapApply = "bootstrap/apply" (BootstrapParams) -> BootstrapResult, Admin, Change, Free;
+    /// Removes the MCP gateway from other programs.
+    BootstrapRemove = "bootstrap/remove" (BootstrapRemoveParams) -> BootstrapRemoveResult, Admin, Change, Free;
+    /// Which programs know the MCP gateway.
+    BootstrapStatusGet = "bootstrap/status" (NoParams) -> BootstrapStatus, Admin, Read, Free;
+
     /// Lists the paired devices.
     DeviceList = "device/list" (NoParams) -> DeviceListResult, Admin, Read, Free;
     /// Forgets a device: its tokens end and its connections close.
@@ -491,8 +557,9 @@ mod tests {
     }
 
     #[test]
-    fn agents_may_call_nothing_that_changes_anything() {
-        for method in Method::ALL.iter().filter(|method| method.agent_may() != AgentMay::Nothing) {
+    fn agents_may_change_nothing_but_what_is_recorded_of_their_own_run() {
+        let may = |method: &&Method| ![AgentMay::Nothing, AgentMay::ReportItself].contains(&method.agent_may());
+        for method in Method::ALL.iter().filter(may) {
             assert_eq!((method.cost(), method.scope()), (Cost::Read, Scope::Observe), "{}", method.name());
         }
     }

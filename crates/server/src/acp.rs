@@ -12,7 +12,7 @@ use std::time::Duration;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use futures::stream::{SplitSink, SplitStream};
 use futures::{SinkExt, StreamExt};
-use roost_acp::{ReceivedMessage, Settings, Transport};
+use roost_acp::{MessageSender, ReceivedMessage, Settings, Transport, message_queue};
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval, timeout};
@@ -36,7 +36,7 @@ const WRITE_WAIT: Duration = Duration::from_secs(15);
 pub(crate) async fn serve(socket: WebSocket, host: Arc<Host>, caller: Caller, client: Option<Client>, meter: &Meter) {
     meter.start();
     let (sink, stream) = socket.split();
-    let (received, incoming) = mpsc::channel(QUEUE);
+    let (received, incoming) = message_queue(QUEUE);
     let (outgoing, messages) = mpsc::channel(QUEUE);
     let door = serve_door(&host, &caller, Transport { incoming, outgoing });
     let (dismiss, dismissed) = oneshot::channel();
@@ -66,11 +66,12 @@ async fn serve_door(host: &Arc<Host>, caller: &Caller, transport: Transport) {
         };
         async { roost_client::Client::in_process(open).await.map_err(|error| error.to_string()) }
     };
-    roost_acp::serve(Settings::default(), transport, connect).await;
+    let settings = Settings { protocol_v2: host.settings.acp_protocol_v2, ..Settings::default() };
+    roost_acp::serve(settings, transport, connect).await;
 }
 
 /// Reads until the editor is gone or breaks the protocol.
-async fn read(mut stream: SplitStream<WebSocket>, received: &mpsc::Sender<ReceivedMessage>, meter: &Meter) {
+async fn read(mut stream: SplitStream<WebSocket>, received: &MessageSender, meter: &Meter) {
     while let Some(Ok(message)) = stream.next().await {
         let message = match message {
             Message::Text(text) => text.as_bytes().to_vec(),
@@ -82,7 +83,7 @@ async fn read(mut stream: SplitStream<WebSocket>, received: &mpsc::Sender<Receiv
             Message::Close(_) => return,
         };
         meter.finish_message();
-        if received.send(ReceivedMessage::Text(message)).await.is_err() {
+        if !received.send(ReceivedMessage::Text(message)).await {
             return;
         }
     }

@@ -63,7 +63,7 @@ pub(crate) async fn check(
     params: Option<&RawValue>,
 ) -> Result<(), Fault> {
     let may = match (method.agent_may(), agent) {
-        (AgentMay::Call, _) => true,
+        (AgentMay::Call, _) | (AgentMay::ReportItself, Agent::Session(_)) => true,
         (AgentMay::LookAtItself, Agent::Session(own)) => is_about_session(context, own, params).await,
         _ => false,
     };

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::extract::ws::Utf8Bytes;
 use futures::FutureExt;
@@ -29,6 +29,7 @@ use crate::live_workspaces::LiveFeed;
 use crate::notification_cache::ShownChange;
 use crate::response_frame::{bounded, encode_batch};
 use crate::searches::Searches;
+use crate::session_clients::ServingConnection;
 
 /// Frames that wait to be written at most.
 const OUT: usize = 64;
@@ -60,6 +61,8 @@ pub(crate) struct Connection {
     /// The live feeds of the workspaces that it follows, by workspace id; `None` while a feed starts.
     live: Mutex<HashMap<String, Option<LiveFeed>>>,
     searches: Mutex<Searches>,
+    /// What this client does for the agents of sessions; empty until it offers something.
+    pub(crate) serving: OnceLock<Arc<ServingConnection>>,
     out: mpsc::Sender<Outgoing>,
     out_bytes: Arc<Semaphore>,
     calls: Arc<Semaphore>,
@@ -97,6 +100,7 @@ impl Connection {
             feeds: Mutex::default(),
             live: Mutex::default(),
             searches: Mutex::default(),
+            serving: OnceLock::new(),
             out,
             out_bytes: Arc::new(Semaphore::new(OUT_BYTES)),
             calls: Arc::new(Semaphore::new(CALLS)),
@@ -118,6 +122,9 @@ impl Connection {
         self.feeds().clear();
         self.live().clear();
         self.searches().clear();
+        if let Some(serving) = self.serving.get() {
+            host.clients.leave(serving);
+        }
     }
 
     /// Handles a frame. Returns when the next one may be read, which is when a slot for its call is free.

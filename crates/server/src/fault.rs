@@ -1,8 +1,9 @@
-//! Converts the errors of the engine, the log and the workspace into wire errors. No other module does.
+//! Converts the errors of the engine, the log, the gateway and the workspace into wire errors. No other module does.
 
 use std::io::ErrorKind;
 
 use roost_engine::Error as EngineError;
+use roost_gateway::services::ServiceError;
 use roost_log::Error as LogError;
 use roost_rpc::{Fault, FaultCode};
 use roost_workspace::Error as WorkspaceError;
@@ -27,6 +28,7 @@ pub(crate) fn engine(error: EngineError) -> Fault {
         EngineError::Yolo(session) => {
             return Fault::params(&error).with("session_id", session).with("permission_mode", "yolo");
         }
+        EngineError::NotPromptable(session) => return Fault::params(&error).with("session_id", session),
         EngineError::Working(session) => return Fault::new(FaultCode::Busy, &error).with("session_id", session),
         EngineError::NothingToStop(_) => FaultCode::AgentNotRunning,
         EngineError::UnknownThoughtLevel { .. } => return Fault::params(&error).with("field", "thought_level"),
@@ -52,6 +54,28 @@ pub(crate) fn engine(error: EngineError) -> Fault {
         EngineError::Environment(_) | EngineError::Artifact(_) | EngineError::Unreadable { .. } => {
             FaultCode::InternalError
         }
+    };
+    Fault::new(code, error)
+}
+
+/// Converts an error about a service of the MCP gateway.
+pub(crate) fn service(error: ServiceError) -> Fault {
+    let code = match &error {
+        ServiceError::Unknown(id) => {
+            return Fault::new(FaultCode::ServiceNotFound, &error).with("service_id", id);
+        }
+        ServiceError::Invalid(invalid) => {
+            return Fault::params(&error).with("field", "manifest").with("pointer", &invalid.pointer);
+        }
+        ServiceError::NoTool(tool) => return Fault::params(&error).with("field", "tools").with("tool", tool),
+        ServiceError::Conflict(_)
+        | ServiceError::Disabled(_)
+        | ServiceError::Refused(_)
+        | ServiceError::NotRunning(_)
+        | ServiceError::NotListed(_) => FaultCode::ServiceConflict,
+        ServiceError::Upstream(_) => FaultCode::ServiceFailed,
+        ServiceError::Log(_) => FaultCode::InternalError,
+        ServiceError::Ending => FaultCode::ShuttingDown,
     };
     Fault::new(code, error)
 }

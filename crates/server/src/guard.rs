@@ -10,16 +10,19 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use hyper::body::Body as _;
+use roost_engine::SESSION_TOKEN_PREFIX;
 use roost_rpc::{FaultCode, Scope};
 use serde_json::json;
 
+use crate::agents::Agent;
 use crate::auth::Client;
 use crate::caller::{Caller, Device, Door};
 use crate::connection_limit::ConnectionSlot;
 use crate::host::Host;
 use crate::pace::{Pace, PacedBody};
+use crate::rest;
 use crate::settings::Settings;
-use crate::uploads;
+use crate::{uploads, web_app};
 
 /// The request header with the client's protocol version.
 const VERSION: &str = "x-cdev-protocol-version";
@@ -28,9 +31,12 @@ pub(crate) const BEARER_PROTOCOL: &str = "bearer.";
 /// The subprotocol that the server selects for such a client.
 pub(crate) const PROTOCOL: &str = "roost";
 
-/// Paths that need no token, and what they begin with.
-const OPEN: [&str; 5] = ["/health", "/pair", "/api/auth/exchange", "/api/auth/refresh", "/api/auth/revoke"];
+/// Paths that need no token besides those of the web app, and what they begin with.
+const OPEN: [&str; 4] = ["/health", "/api/auth/exchange", "/api/auth/refresh", "/api/auth/revoke"];
 const OPEN_BELOW: [&str; 2] = ["/api/pair/", "/api/auth/pairing/"];
+
+/// Where the MCP gateway is.
+const MCP: &str = "/mcp";
 
 /// A request that was let in: who makes it, and the device that proved itself.
 #[derive(Clone)]
@@ -45,7 +51,8 @@ pub(crate) async fn guard(State(host): State<Arc<Host>>, mut request: Request, n
     let mut response = match admit(&host, &request) {
         Ok(_) if request.method() == Method::OPTIONS => StatusCode::OK.into_response(),
         Ok(admitted) => {
-            let is_authenticated = admitted.client.is_some() || !host.settings.require_auth;
+            let proved = admitted.client.is_some() || admitted.caller.agent.is_some();
+            let is_authenticated = proved || !host.settings.require_auth;
             if let Some(slot) = request.extensions().get::<Arc<ConnectionSlot>>()
                 && is_authenticated
             {
@@ -62,8 +69,10 @@ pub(crate) async fn guard(State(host): State<Arc<Host>>, mut request: Request, n
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
         headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, DELETE, OPTIONS"));
-        let allowed = "Content-Type, Authorization, X-Cdev-Token, X-Cdev-Protocol-Version, X-Roost-Local";
+        let allowed = "Content-Type, Authorization, X-Cdev-Token, X-Cdev-Protocol-Version, X-Roost-Local, \
+                       Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID";
         headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(allowed));
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("Mcp-Session-Id"));
         headers.insert(header::VARY, HeaderValue::from_static("Origin"));
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -111,22 +120,43 @@ fn admit(host: &Host, request: &Request<Body>) -> Result<AdmittedRequest, Box<Re
     let writes = [Method::POST, Method::PUT, Method::PATCH].contains(request.method());
     // A page can send a form to anybody, but not with a token in a header, which pictures need.
     let is_form = uploads::takes_forms(request.uri().path()) && has_type(headers, "multipart/form-data");
-    if writes && !is_form && !has_type(headers, "application/json") && !has_no_body(headers) {
+    let is_lines = request.uri().path() == rest::RUN_REPORTS && has_type(headers, rest::NDJSON);
+    if writes && !is_form && !is_lines && !has_type(headers, "application/json") && !has_no_body(headers) {
         return Err(refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send JSON with Content-Type: application/json"));
     }
     let path = request.uri().path();
+    let token = bearer(headers);
+    // Before anything that needs no token: an agent is never taken for somebody else.
+    if let Some(token) = token.filter(|token| token.starts_with(SESSION_TOKEN_PREFIX)) {
+        return admit_agent(host, token, path);
+    }
     if request.method() == Method::OPTIONS || is_open(path) || !host.settings.require_auth {
         let caller = Caller::new(Door::Http, Scope::Operate, None);
         return Ok(AdmittedRequest { caller, client: None });
     }
-    let unauthorized = || {
-        let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
-        Box::new((StatusCode::UNAUTHORIZED, challenge, "Unauthorized").into_response())
-    };
-    let client =
-        bearer(headers).and_then(|token| host.auth.devices.authenticate(token).ok()).ok_or_else(unauthorized)?;
+    let client = token.and_then(|token| host.auth.devices.authenticate(token).ok()).ok_or_else(unauthorized)?;
     let device = Device { id: client.device_id.to_string(), name: client.name.clone() };
     Ok(AdmittedRequest { caller: Caller::new(Door::Http, client.scope, Some(device)), client: Some(client) })
+}
+
+/// Admits a hosted agent to the MCP gateway and nowhere else: everything else that it may do, it does over the local
+/// socket, where its process is looked at.
+fn admit_agent(host: &Host, token: &str, path: &str) -> Result<AdmittedRequest, Box<Response>> {
+    let session = host.sessions.engine.session_of_token(token).ok_or_else(unauthorized)?;
+    if path != MCP && !path.strip_prefix(MCP).is_some_and(|rest| rest.starts_with('/')) {
+        return Err(refuse(
+            StatusCode::FORBIDDEN,
+            "this token belongs to the agent of a session, which may use tools at /mcp and nothing else; an agent does \
+             not approve, start, stop or change anything",
+        ));
+    }
+    let caller = Caller { agent: Some(Agent::Session(session)), ..Caller::new(Door::Http, Scope::Agent, None) };
+    Ok(AdmittedRequest { caller, client: None })
+}
+
+fn unauthorized() -> Box<Response> {
+    let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
+    Box::new((StatusCode::UNAUTHORIZED, challenge, "Unauthorized").into_response())
 }
 
 fn refuse(status: StatusCode, why: &str) -> Box<Response> {
@@ -134,7 +164,7 @@ fn refuse(status: StatusCode, why: &str) -> Box<Response> {
 }
 
 fn is_open(path: &str) -> bool {
-    path == "/" || OPEN.contains(&path) || OPEN_BELOW.iter().any(|open| path.starts_with(open))
+    web_app::is_served(path) || OPEN.contains(&path) || OPEN_BELOW.iter().any(|open| path.starts_with(open))
 }
 
 /// The token of a request: in its header, or among a WebSocket's protocols, where a browser can put it.
@@ -153,7 +183,7 @@ fn has_token(uri: &Uri) -> bool {
         .is_some_and(|query| query.split('&').any(|pair| names.contains(&pair.split('=').next().unwrap_or_default())))
 }
 
-fn has_type(headers: &HeaderMap, expected: &str) -> bool {
+pub(crate) fn has_type(headers: &HeaderMap, expected: &str) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(expected))
 }

@@ -8,6 +8,11 @@ use std::time::Instant;
 
 use futures::future::BoxFuture;
 use roost_engine::Engine;
+use roost_gateway::bootstrap::Bootstrap;
+use roost_gateway::endpoint::Endpoint;
+use roost_gateway::runs::{AgentServices, Runs};
+use roost_gateway::secrets::Secrets;
+use roost_gateway::services::Services;
 use roost_log::Log;
 use roost_model::session::SessionRecord;
 use roost_rpc::Fault;
@@ -29,6 +34,7 @@ use crate::metrics::RunningTasks;
 use crate::notification_cache::NotificationCache;
 use crate::presence::Presence;
 use crate::running_operations::RunningOperations;
+use crate::session_clients::SessionClients;
 use crate::settings::Settings;
 use crate::tail::Tails;
 use crate::upload_parts::UploadParts;
@@ -38,12 +44,24 @@ use crate::workspaces::Workspaces;
 pub struct Parts {
     /// Runs the sessions; handlers send their commands to it.
     pub engine: Arc<Engine>,
+    /// What clients do for the agents of sessions; the same that the adapters have.
+    pub clients: Arc<SessionClients>,
     /// The event log, which feeds follow and handlers read.
     pub log: Arc<dyn Log>,
     /// The state directory: the local secret, the certificate and the index snapshots are kept there.
     pub state: PathBuf,
+    /// The services of the MCP gateway.
+    pub services: Arc<Services>,
     /// Roost's version, which clients get from `initialize`.
     pub version: String,
+    /// The MCP gateway; without it there is nothing at `/mcp`.
+    pub gateway: Option<Arc<Endpoint>>,
+    /// The services of the gateway, against which reports of runs are held; without them no report may name a service.
+    pub agent_services: Option<Arc<dyn AgentServices>>,
+    /// The secrets of services.
+    pub secrets: Arc<Secrets>,
+    /// The settings of other programs, in which the gateway can be registered.
+    pub bootstrap: Bootstrap,
 }
 
 /// The state that all calls and connections share.
@@ -52,12 +70,20 @@ pub(crate) struct Host {
     pub(crate) sessions: Sessions,
     pub(crate) workspaces: Workspaces,
     pub(crate) repositories: Repositories,
+    /// The services of the MCP gateway.
+    pub(crate) services: Arc<Services>,
     pub(crate) presence: Presence,
+    /// What clients do for the agents of sessions.
+    pub(crate) clients: Arc<SessionClients>,
     /// Editors that are connected over HTTP.
     pub(crate) http_editors: HttpConnections,
     pub(crate) upload_parts: UploadParts,
     pub(crate) delivery: Delivery,
     pub(crate) auth: Arc<Auth>,
+    pub(crate) gateway: Option<Arc<Endpoint>>,
+    pub(crate) runs: Runs,
+    pub(crate) secrets: Arc<Secrets>,
+    pub(crate) bootstrap: Bootstrap,
     pub(crate) throttles: Throttles,
     pub(crate) daemon: Daemon,
 }
@@ -147,8 +173,12 @@ impl Host {
         Self {
             throttles: Throttles { rates: RateLimits::new(&settings.limits), refusals: RefusalThrottle::default() },
             settings,
+            secrets: parts.secrets,
+            bootstrap: parts.bootstrap,
+            runs: Runs::new(parts.log.clone(), parts.agent_services),
             sessions: Sessions { engine: parts.engine, log: parts.log, tails: Tails::default() },
             workspaces,
+            services: parts.services,
             repositories: Repositories {
                 queues: CallQueues::default(),
                 running_operations: RunningOperations::new(closing.clone()),
@@ -156,6 +186,7 @@ impl Host {
                 discoveries: Arc::default(),
             },
             presence: Presence::default(),
+            clients: parts.clients,
             http_editors: HttpConnections::default(),
             upload_parts: UploadParts::default(),
             delivery: Delivery {
@@ -174,6 +205,7 @@ impl Host {
                 tasks: TaskTracker::new(),
             },
             auth,
+            gateway: parts.gateway,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The routes: JSON-RPC over WebSocket and HTTP, what the REST routes of seed 004 mean in its terms, and metrics.
+//! The routes: JSON-RPC over WebSocket and HTTP, what the REST routes of seed 004 mean in its terms, metrics, and the
+//! web app.
 
 use std::sync::Arc;
 
@@ -6,7 +7,7 @@ use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json, Router, middleware};
 use bytes::Bytes;
@@ -25,7 +26,7 @@ use crate::guard::{AdmittedRequest, PROTOCOL, guard};
 use crate::host::Host;
 use crate::message_budget::Meter;
 use crate::response_frame::{bounded, encode_batch};
-use crate::{acp, metrics, raw, rest, uploads, ws};
+use crate::{acp, audit_stream, mcp, metrics, raw, rest, uploads, web_app, ws};
 
 /// Bytes of a socket's buffers; a thousand watchers must be cheap.
 const BUFFER: usize = 8 << 10;
@@ -35,14 +36,16 @@ const COMPRESSED: u64 = 1 << 10;
 /// Everything that is served over TCP.
 pub(crate) fn router(host: Arc<Host>) -> Router {
     Router::new()
-        .route("/", get(async || Redirect::to("/pair")))
         .route("/health", get(health))
         .route("/metrics", get(scrape))
         .route("/ws", get(upgrade))
         .route("/acp", get(open_acp).post(acp::http::post).delete(acp::http::close))
         .route("/api/rpc", post(call))
         .route("/api/rpc/discover", get(discover))
+        .merge(mcp::routes())
+        .merge(web_app::routes())
         .merge(rest::routes())
+        .merge(audit_stream::routes())
         .merge(raw::routes())
         .merge(uploads::routes(host.settings.limits.uploads.one))
         .fallback(async || (StatusCode::NOT_FOUND, Json(json!({ "error": "there is nothing here" }))))

@@ -2,6 +2,7 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
@@ -17,6 +18,7 @@ use crate::caller::Caller;
 use crate::connection::{Connection, Outgoing};
 use crate::goodbye::WriteProgress;
 use crate::host::Host;
+use crate::mcp::{self, AttachLine, LineConnection};
 
 /// Serves a local client until it is gone or the server stops.
 pub(crate) async fn serve(stream: UnixStream, host: Arc<Host>) {
@@ -36,14 +38,17 @@ pub(crate) async fn serve_as(stream: UnixStream, host: Arc<Host>, caller: Caller
     let (reader, writer) = stream.into_split();
     let progress = WriteProgress::default();
     let mut writing = pin!(write(writer, outgoing, &progress));
+    let speaks_mcp = AtomicBool::new(false);
     let closing = tokio::select! {
-        () = read(reader, &connection, &host) => false,
+        () = read(reader, &connection, &host, &speaks_mcp) => false,
         () = &mut writing => false,
         () = host.daemon.closing.cancelled() => true,
     };
     if closing {
         let last_words = async {
-            connection.notify_shutdown(&host).await;
+            if !speaks_mcp.load(Ordering::Relaxed) {
+                connection.notify_shutdown(&host).await;
+            }
             connection.say_goodbye(0, "").await;
         };
         // Written meanwhile, because there may be no room for them yet.
@@ -52,11 +57,19 @@ pub(crate) async fn serve_as(stream: UnixStream, host: Arc<Host>, caller: Caller
     connection.close(&host);
 }
 
-async fn read(reader: OwnedReadHalf, connection: &Arc<Connection>, host: &Arc<Host>) {
+async fn read(reader: OwnedReadHalf, connection: &Arc<Connection>, host: &Arc<Host>, speaks_mcp: &AtomicBool) {
     let max = host.settings.limits.max_frame_bytes;
     let codec = AnyDelimiterCodec::new_with_max_length(b"\n".to_vec(), Vec::new(), max);
     let mut lines = FramedRead::new(reader, LineDecoder(codec));
+    let mut is_first = true;
     while let Some(Ok(line)) = lines.next().await {
+        if let IncomingLine::Complete(line) = &line
+            && std::mem::take(&mut is_first)
+            && let Some(attach) = AttachLine::parse(line)
+        {
+            speaks_mcp.store(true, Ordering::Relaxed);
+            return read_mcp(lines, connection, host, &attach).await;
+        }
         match line {
             IncomingLine::Complete(line) if line.iter().all(u8::is_ascii_whitespace) => {}
             IncomingLine::Complete(line) => connection.receive(host, &line).await,
@@ -66,6 +79,52 @@ async fn read(reader: OwnedReadHalf, connection: &Arc<Connection>, host: &Arc<Ho
             }
         }
     }
+}
+
+/// Carries lines of MCP both ways, until the client or the gateway has enough.
+async fn read_mcp(
+    mut lines: FramedRead<OwnedReadHalf, LineDecoder>,
+    connection: &Connection,
+    host: &Host,
+    attach: &AttachLine,
+) {
+    match mcp::serve_lines(host, &connection.caller, attach) {
+        Ok(LineConnection { incoming, mut outgoing }) => {
+            let sending = async move {
+                while let Some(Ok(line)) = lines.next().await {
+                    let line = match line {
+                        IncomingLine::Complete(line) if line.iter().all(u8::is_ascii_whitespace) => continue,
+                        IncomingLine::Complete(line) => line.to_vec(),
+                        // The gateway says that this is no message.
+                        IncomingLine::TooLong => Vec::new(),
+                    };
+                    if incoming.send(line).await.is_err() {
+                        break;
+                    }
+                }
+                drop(incoming);
+                // The answers to what was asked are still to come.
+                std::future::pending::<()>().await;
+            };
+            let receiving = async {
+                while let Some(message) = outgoing.recv().await {
+                    if !connection.send((*message).into()).await {
+                        return;
+                    }
+                }
+            };
+            tokio::select! {
+                () = sending => {}
+                () = receiving => {}
+            }
+        }
+        Err(refusal) => {
+            connection.send((*refusal).into()).await;
+        }
+    }
+    // The writer ends the connection after what is already to be written.
+    connection.say_goodbye(0, "").await;
+    std::future::pending::<()>().await;
 }
 
 /// One line of input, or the fact that it was too long.

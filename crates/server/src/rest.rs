@@ -1,9 +1,9 @@
-//! The REST routes of seed 004: each is a method of the table with its parameters in the query or the body.
+//! The REST routes of seeds 003 and 004: each is a method of the table with its parameters in the query or the body.
 
 use std::sync::Arc;
 
-use axum::extract::{Query, State};
-use axum::http::{StatusCode, header};
+use axum::extract::{Query, RawPathParams, State};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on, post};
 use axum::{Extension, Router};
@@ -12,9 +12,16 @@ use roost_rpc::{Cost, Fault, FaultCode, Id, Method, Outcome, Route, RpcCall, Ver
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::guard::AdmittedRequest;
+use crate::guard::{AdmittedRequest, has_type};
 use crate::host::Host;
 use crate::http::{limited, run};
+
+/// A report of runs may name itself here instead of in its body.
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+/// Where runs are reported.
+pub(crate) const RUN_REPORTS: &str = "/api/agents/events";
+/// One JSON document per line, in which many events can be reported at once.
+pub(crate) const NDJSON: &str = "application/x-ndjson";
 
 /// A route's own fields, made from its parameters and the method's result.
 type Shape = fn(&Map<String, Value>, Value) -> Value;
@@ -33,7 +40,8 @@ pub(crate) fn routes() -> Router<Arc<Host>> {
         };
         let handler = match verb {
             Verb::Get => query_handler(MethodFilter::GET, method, shape),
-            Verb::Delete => query_handler(MethodFilter::DELETE, method, shape),
+            Verb::Delete => delete_handler(method, shape),
+            Verb::Post if method == Method::RunReport => post(report_runs),
             Verb::Post => body_handler(method, shape),
         };
         router.route(&path, handler)
@@ -81,8 +89,11 @@ fn query_handler(verb: MethodFilter, method: Method, shape: Shape) -> MethodRout
         verb,
         move |State(host): State<Arc<Host>>,
               Extension(admitted): Extension<AdmittedRequest>,
+              path: RawPathParams,
               query: Query<Vec<(String, String)>>| {
-            serve(host, admitted, method, from_query(query.0), shape)
+            let mut params = from_query(query.0);
+            params.extend(from_path(&path));
+            serve(host, admitted, method, params, shape)
         },
     )
 }
@@ -96,17 +107,72 @@ fn with_delete_message(params: &Map<String, Value>, mut result: Value) -> Value 
 /// A handler that reads the parameters from a JSON body; an empty body means none.
 fn body_handler(method: Method, shape: Shape) -> MethodRouter<Arc<Host>> {
     post(
-        move |State(host): State<Arc<Host>>, Extension(admitted): Extension<AdmittedRequest>, body: Bytes| async move {
+        move |State(host): State<Arc<Host>>,
+              Extension(admitted): Extension<AdmittedRequest>,
+              path: RawPathParams,
+              body: Bytes| async move {
             let params = match body.is_empty() {
                 true => Ok(Map::new()),
-                false => serde_json::from_slice(&body),
+                false => serde_json::from_slice::<Map<_, _>>(&body),
             };
             match params {
-                Ok(params) => serve(host, admitted, method, params, shape).await,
+                Ok(mut params) => {
+                    params.extend(from_path(&path));
+                    serve(host, admitted, method, params, shape).await
+                }
                 Err(error) => refuse(&Fault::new(FaultCode::ParseError, error)),
             }
         },
     )
+}
+
+/// Parameters that are parts of the path; they win over others of the same name.
+fn from_path(path: &RawPathParams) -> Map<String, Value> {
+    path.iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()
+}
+
+/// A handler that reads the parameters from the query string, and from a JSON body if there is one.
+fn delete_handler(method: Method, shape: Shape) -> MethodRouter<Arc<Host>> {
+    on(
+        MethodFilter::DELETE,
+        move |State(host): State<Arc<Host>>,
+              Extension(admitted): Extension<AdmittedRequest>,
+              path: RawPathParams,
+              query: Query<Vec<(String, String)>>,
+              body: Bytes| async move {
+            let mut params = from_query(query.0);
+            match if body.is_empty() { Ok(Map::new()) } else { serde_json::from_slice(&body) } {
+                Ok(given) => params.extend(given),
+                Err(error) => return refuse(&Fault::new(FaultCode::ParseError, error)),
+            }
+            params.extend(from_path(&path));
+            serve(host, admitted, method, params, shape).await
+        },
+    )
+}
+
+/// `run/report` from one event, or from one event per line.
+async fn report_runs(
+    State(host): State<Arc<Host>>,
+    Extension(admitted): Extension<AdmittedRequest>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let is_ndjson = has_type(&headers, NDJSON);
+    let events: Result<Vec<Value>, _> = match is_ndjson {
+        true => serde_json::Deserializer::from_slice(&body).into_iter().collect(),
+        false => serde_json::from_slice(&body).map(|event: Value| vec![event]),
+    };
+    let events = match events {
+        Ok(events) => events,
+        Err(error) => return refuse(&Fault::new(FaultCode::ParseError, error)),
+    };
+    let mut params = Map::new();
+    params.insert("events".into(), events.into());
+    if let Some(key) = headers.get(IDEMPOTENCY_KEY).and_then(|key| key.to_str().ok()) {
+        params.insert("idempotency_key".into(), key.into());
+    }
+    serve(host, admitted, Method::RunReport, params, unchanged).await
 }
 
 /// Parameters from a query string: numbers and booleans are recognised, except in fields that hold text.
@@ -120,6 +186,7 @@ fn from_query(pairs: Vec<(String, String)>) -> Map<String, Value> {
     let is_text = |name: &str| {
         name.ends_with("_id")
             || [
+                "auth_ref",
                 "before",
                 "after",
                 "order",

@@ -136,10 +136,14 @@ impl Server {
     /// Stops the server: notifies the clients, stops listening, and waits up to 2 s (`GOODBYES`) for running calls.
     pub async fn stop(&self) {
         self.host.daemon.closing.cancel();
+        if let Some(gateway) = &self.host.gateway {
+            gateway.begin_closing();
+        }
         self.host.daemon.tasks.close();
         if tokio::time::timeout(GOODBYES, self.host.daemon.tasks.wait()).await.is_err() {
             tracing::warn!("Some calls did not end in time; they end with the daemon.");
         }
+        self.host.runs.close().await;
         self.host.repositories.live.remove_marks().await;
         // Whoever finds the file gone knows that nobody listens; the state lock keeps a successor's file safe.
         let _ = tokio::fs::remove_file(&self.host.settings.socket).await;

@@ -33,6 +33,8 @@ pub struct Settings {
     pub allowed_hosts: Vec<String>,
     /// Whether clients other than the local command line may use the mode `yolo`.
     pub allow_yolo: bool,
+    /// Whether editors at `/acp` that ask for the draft of version 2 get it.
+    pub acp_protocol_v2: bool,
     /// Limits on what clients may use.
     pub limits: Limits,
     /// A client started the daemon, so it leaves when it is no longer needed.
@@ -130,6 +132,7 @@ impl Default for Settings {
             allowed_origins: Vec::new(),
             allowed_hosts: Vec::new(),
             allow_yolo: false,
+            acp_protocol_v2: false,
             limits: Limits::default(),
             auto_started: false,
             idle_exit: None,

@@ -4,7 +4,7 @@
 //! - A path that a client names is a [`RelPath`]: text, relative, without `..`. It is resolved beneath the workspace's
 //!   [`Root`] by the operating system (`openat2`), so no link and no race leads out of it.
 //! - Reads never change the workspace, and never block on a pipe or a device.
-//! - Everything that writes uses the user's own git, so that hooks, credentials and signing work.
+//! - Everything that changes the repository uses the user's own git, so that hooks, credentials and signing work.
 
 mod binary;
 pub mod discover;

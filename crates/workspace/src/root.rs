@@ -67,6 +67,23 @@ impl Root {
         }
     }
 
+    /// Opens a file for writing, and creates it and the folders above it where they are missing. Refuses pipes and
+    /// devices. Waits for the disk.
+    pub(crate) fn create_file(&self, path: &RelPath) -> Result<File, Error> {
+        let named = |source| Error::io(path.as_str(), source);
+        if !path.parent().is_root() {
+            self.dir.create_dir_all(path.parent().to_path()).map_err(named)?;
+        }
+        let mut options = OpenOptions::new();
+        let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
+        options.write(true).create(true).custom_flags(flags.cast_signed());
+        let file = self.dir.open_with(path.to_path(), &options).map_err(named)?;
+        match kind(&file.metadata().map_err(named)?) {
+            None => Ok(file),
+            Some(kind) => Err(Error::NotAFile { path: path.to_string(), kind }),
+        }
+    }
+
     /// Opens a folder. Waits for the disk.
     pub fn open_dir(&self, path: &RelPath) -> Result<Dir, Error> {
         self.dir.open_dir(path.to_path()).map_err(|source| Error::io(path.as_str(), source))

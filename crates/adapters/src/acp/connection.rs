@@ -1,29 +1,35 @@
 //! The connection with an agent: its state, and what the session's commands do to it. Lines from the agent are handled
 //! in [`super::reader`].
 
-use std::convert::Infallible;
+use std::future::pending;
 
 use agent_client_protocol_schema::v1 as acp;
 use roost_engine::adapter::{AdapterError, Answer, Draft, Fact};
 use roost_model::ids::QuestionId;
+use roost_model::mode::Mode;
 use roost_model::payload::{NoticeLevel, NoticeSource};
 use roost_model::tool::ToolCallIdentity;
 use roost_process::Batch;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
+use super::client_requests::{AgentClient, ClientWork, PendingClientRequest};
 use super::cost::SessionCost;
 use super::notice_backlog::NoticeBacklog;
 use super::presets::{AgentProfile, StderrLine};
 use super::questions;
 use super::tools::TurnEnd;
 use super::turn::{AcpTurn, PROMPT, PendingPermission};
-use crate::host::json_rpc::{CallResult, Peer};
+use crate::host::json_rpc::{CallResult, Peer, RpcError};
 use crate::host::pending_decisions::{not_pending, question_not_pending};
 use crate::host::{Connection, ExitReport, Outbox, PumpAction, Reply, Task, Writer, notice, reply};
 
 /// The member of the answer's `_meta` that carries the reason of a denial.
 const REASON_META: &str = "roost";
+/// The error code of a denied request about a file or a terminal: the protocol has none of its own.
+const DENIED: i64 = -32603;
+/// The protocol's error code of a cancelled request.
+const CANCELLED: i64 = -32800;
 
 /// The session's commands. `to` receives the result once the command is done.
 pub(super) enum AcpCommand {
@@ -34,7 +40,7 @@ pub(super) enum AcpCommand {
     /// Reports these notices in the next task.
     Tell { notices: Vec<Draft> },
     /// Begins a task, whose events are sent to `drafts`; an error while another task runs.
-    Prompt { params: Value, drafts: mpsc::Sender<Vec<Draft>>, to: Reply },
+    Prompt { params: Value, mode: Mode, drafts: mpsc::Sender<Vec<Draft>>, to: Reply },
     /// Answers the agent's pending permission request about this attempt at a tool call.
     Decide { call: ToolCallIdentity, decision: ToolDecision, to: Reply },
     /// Answers an open question.
@@ -67,13 +73,15 @@ pub(super) struct AcpConnection {
     pub(super) cost: SessionCost,
     /// Messages without a meaning here that came while no turn ran.
     pub(super) backlog: NoticeBacklog,
+    /// What does the agent's requests about files and terminals; `None` if nothing was offered to it.
+    pub(super) client: Option<AgentClient>,
 }
 
 impl AcpConnection {
     /// A connection without a session, with an agent of this profile.
-    pub(super) fn new(writer: Writer, profile: AgentProfile) -> Self {
+    pub(super) fn new(writer: Writer, profile: AgentProfile, client: Option<AgentClient>) -> Self {
         let (native, out, cost, backlog) = Default::default();
-        Self { peer: Peer::new(writer, Some("2.0")), profile, native, out, cost, backlog }
+        Self { peer: Peer::new(writer, Some("2.0")), profile, native, out, cost, backlog, client }
     }
 }
 
@@ -82,7 +90,7 @@ impl Connection for AcpConnection {
 
     type Turn = AcpTurn;
     type Command = AcpCommand;
-    type Message = Infallible;
+    type Message = ClientWork;
 
     fn outbox(&mut self) -> &mut Outbox<AcpTurn> {
         &mut self.out
@@ -102,7 +110,10 @@ impl Connection for AcpConnection {
                 }
             }
             AcpCommand::Tell { notices } => notices.into_iter().for_each(|notice| self.backlog.push(notice)),
-            AcpCommand::Prompt { params, drafts, to } => reply(to, self.prompt(&params, drafts)),
+            AcpCommand::Prompt { params, mode, drafts, to } => {
+                self.client.iter_mut().for_each(|client| client.begin_task(mode));
+                reply(to, self.prompt(&params, drafts));
+            }
             AcpCommand::Decide { call, decision, to } => reply(to, self.decide(&call, &decision)),
             AcpCommand::Answer { question, answer, to } => reply(to, self.answer_question(&question, answer)),
             AcpCommand::Cancel { to } => reply(to, self.cancel()),
@@ -129,6 +140,27 @@ impl Connection for AcpConnection {
             };
             self.out.drafts.push(notice(level, NoticeSource::Stderr, message));
         }
+    }
+
+    async fn next_message(&mut self) -> Option<ClientWork> {
+        match &mut self.client {
+            Some(client) => Some(client.next_done().await),
+            None => pending().await,
+        }
+    }
+
+    async fn on_message(&mut self, done: ClientWork) -> PumpAction {
+        if let Some((id, answer)) = done.answer {
+            let sent = match answer {
+                Ok(answer) => self.peer.answer(&id, &answer),
+                Err(error) => self.peer.refuse(&id, &error),
+            };
+            self.warn_if_unread(sent);
+        }
+        if let (Some(completed), Some((_, drafts))) = (done.completed, self.out.live()) {
+            drafts.push(Fact::ToolCompleted(completed).into());
+        }
+        PumpAction::Continue
     }
 
     fn on_exit(&mut self, exit: &ExitReport) {
@@ -159,6 +191,9 @@ impl AcpConnection {
 
     fn decide(&mut self, call: &ToolCallIdentity, decision: &ToolDecision) -> Result<(), AdapterError> {
         let turn = self.out.turn.as_mut().ok_or_else(|| not_pending(call))?;
+        if let Some(request) = turn.client_requests.answer(call) {
+            return self.decide_client_request(call, request, decision);
+        }
         let permission = turn.permissions.answer(call).ok_or_else(|| not_pending(call))?;
         let mut response = acp::RequestPermissionResponse::new(choose(&permission.options, decision));
         if let ToolDecision::Deny { reason } = decision {
@@ -173,6 +208,24 @@ impl AcpConnection {
             self.out.drafts.push(Fact::ToolStarted(call.tool_call_id.clone()).into());
         }
         Ok(())
+    }
+
+    fn decide_client_request(
+        &mut self,
+        call: &ToolCallIdentity,
+        request: PendingClientRequest,
+        decision: &ToolDecision,
+    ) -> Result<(), AdapterError> {
+        match (decision, &mut self.client) {
+            (ToolDecision::Allow, Some(client)) => {
+                self.out.drafts.push(Fact::ToolStarted(call.tool_call_id.clone()).into());
+                client.run(call, request);
+                Ok(())
+            }
+            (ToolDecision::Deny { reason }, _) => self.peer.refuse(&request.id, &denied(reason)),
+            // Nothing is asked where there is no client.
+            (ToolDecision::Allow, None) => Ok(()),
+        }
     }
 
     fn answer_question(&mut self, question: &QuestionId, given: Answer) -> Result<(), AdapterError> {
@@ -190,6 +243,9 @@ impl AcpConnection {
         // The protocol wants open requests answered as cancelled; some agents wait for exactly that.
         for permission in turn.permissions.take_all() {
             self.peer.answer(&permission.id, &cancelled())?;
+        }
+        for request in turn.client_requests.take_all() {
+            self.peer.refuse(&request.id, &RpcError { code: CANCELLED, message: "cancelled".into(), data: None })?;
         }
         for (_, (id, form)) in turn.questions.drain() {
             self.peer.answer(&id, &questions::response(&form, Answer::Cancelled))?;
@@ -219,6 +275,11 @@ fn choose(options: &[acp::PermissionOption], decision: &ToolDecision) -> acp::Re
         }
         None => acp::RequestPermissionOutcome::Cancelled,
     }
+}
+
+/// The answer to a request about a file or a terminal that was denied.
+fn denied(reason: &str) -> RpcError {
+    RpcError { code: DENIED, message: format!("not allowed: {reason}"), data: None }
 }
 
 /// The answer to a permission request that will not be decided.

@@ -12,9 +12,12 @@
 //! * An agent that leaves a tool running when its turn is cancelled is stopped; the session goes on in a new process.
 //! * A model is chosen the way the agent offers it: by a config option, or by the older request. If it offers neither,
 //!   naming a model is an error. So are settings, because the protocol has no place for them.
+//! * Files and terminals are offered to an agent only if an editor offers them when the agent starts, and every request
+//!   is a tool call that asks ([`client_requests`]). An agent without an editor uses the disk itself, as in a terminal.
 //! * A denial picks one of the reject options that the agent offers; `cancelled` is only for a cancelled turn.
 
 mod capabilities;
+mod client_requests;
 mod connection;
 mod cost;
 mod facts;
@@ -28,6 +31,7 @@ mod prompt;
 mod questions;
 mod reader;
 mod session;
+mod terminals;
 mod tool_kind;
 mod tools;
 #[cfg(test)]
@@ -43,12 +47,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
 use roost_engine::facts::RuntimeFacts;
+use roost_engine::session_client::SessionClient;
 use roost_model::ids::RuntimeSessionId;
 use roost_model::runtime::{AuthModel, AuthStatus, McpSupport, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use roost_process::{Holder, RunId};
 
 use crate::host::{AgentCommand, VersionProbe, without_grace};
 
+use client_requests::AgentClient;
 pub use facts::FACTS;
 pub(crate) use facts::TOOLS;
 pub(crate) use launch::launch;
@@ -72,6 +78,8 @@ pub struct AcpAdapter {
     mcp: bool,
     /// False if the agent is known to take no images; otherwise its handshake decides.
     images: bool,
+    /// What does the agent's requests about files and terminals; `None` offers it neither.
+    client: Option<Arc<dyn SessionClient>>,
 }
 
 impl AcpAdapter {
@@ -81,13 +89,18 @@ impl AcpAdapter {
         let (display_name, handshake, profile) =
             (display_name.into(), SharedHandshake::default(), AgentProfile::CONFORMING);
         let versions = VersionProbe::default();
-        let (facts, preset, mcp, images) = (&FACTS, None, true, true);
-        Self { name, display_name, facts, command, holder, handshake, profile, preset, versions, mcp, images }
+        let (facts, preset, mcp, images, client) = (&FACTS, None, true, true, None);
+        Self { name, display_name, facts, command, holder, handshake, profile, preset, versions, mcp, images, client }
     }
 
     /// Applies what is known about a preset's agent; the command stays the one that was given.
     pub fn with_preset(self, preset: &'static Preset) -> Self {
         Self { profile: preset.profile, facts: preset.facts, preset: Some(preset), ..self }
+    }
+
+    /// Offers the agent the files and terminals of whatever client has its session open when it starts.
+    pub fn with_client(self, client: Arc<dyn SessionClient>) -> Self {
+        Self { client: Some(client), ..self }
     }
 
     /// Replaces the facts that hold for every ACP agent.
@@ -117,7 +130,8 @@ impl AcpAdapter {
         }
         let holder = if self.profile.leaves_with_stdin { (*self.holder).clone() } else { without_grace(&self.holder) };
         let started = launch(&holder, RunId::fresh(), &self.command.for_session(open), open).await?;
-        let agent = AcpAgent::initialize(started, self.profile).await?;
+        let client = self.client.as_ref().and_then(|client| AgentClient::new(client, &self.holder, open));
+        let agent = AcpAgent::initialize(started, self.profile, client).await?;
         *self.handshake.lock() = Some(agent.handshake.clone());
         Ok(agent)
     }

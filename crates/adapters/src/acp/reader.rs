@@ -24,7 +24,7 @@ const UPDATE: &str = "session/update";
 impl AcpConnection {
     /// Handles one line of the agent's stdout. A line that is too long, unknown or no JSON-RPC becomes a notice.
     pub(super) fn on_line(&mut self, line: Line<'_>) {
-        if let Line::TooLong { bytes } = line {
+        if let Line::TooLong { bytes, .. } = line {
             self.report(skipped_line(bytes));
             return;
         }
@@ -106,6 +106,9 @@ impl AcpConnection {
     }
 
     fn request(&mut self, id: RpcId, method: &str, params: &RawValue) {
+        if self.on_client_request(&id, method, params) {
+            return;
+        }
         let turn = self.out.live();
         match (method, turn) {
             ("session/request_permission", Some((turn, drafts))) => {
@@ -140,6 +143,30 @@ impl AcpConnection {
         }
     }
 
+    /// Handles a request about a file or a terminal; false if it is none, or was not offered.
+    fn on_client_request(&mut self, id: &RpcId, method: &str, params: &RawValue) -> bool {
+        let Some(client) = &mut self.client else { return false };
+        if let Some(begun) = client.on_terminal_request(id, method, params.get()) {
+            if let Err(error) = begun {
+                self.refuse_with(id, &error);
+            }
+            return true;
+        }
+        let Some(read) = client.read(id, method, params.get()) else { return false };
+        let is_full = client.is_full();
+        match (read, self.out.live()) {
+            (Ok((call, request)), Some((turn, drafts))) if !is_full => {
+                turn.client_requests.ask(&call.identity, request);
+                drafts.push(Fact::ToolAsks(call).into());
+            }
+            // Nothing is done that nobody can judge or that no record would have.
+            (Ok(_), None) => self.refuse(id, -32603, "files and terminals can be used during a turn only"),
+            (Ok(_), Some(_)) => self.refuse(id, -32603, "too many requests at once"),
+            (Err(error), _) => self.refuse_with(id, &error),
+        }
+        true
+    }
+
     fn response(&mut self, id: u64, result: Result<&RawValue, RpcError>) {
         let value = json_rpc::owned(result);
         match (self.peer.take(id), self.out.live()) {
@@ -160,11 +187,15 @@ impl AcpConnection {
     }
 
     fn refuse(&mut self, id: &RpcId, code: i64, message: &str) {
-        let sent = self.peer.refuse(id, &RpcError { code, message: message.into(), data: None });
+        self.refuse_with(id, &RpcError { code, message: message.into(), data: None });
+    }
+
+    fn refuse_with(&mut self, id: &RpcId, error: &RpcError) {
+        let sent = self.peer.refuse(id, error);
         self.warn_if_unread(sent);
     }
 
-    fn warn_if_unread(&mut self, sent: Result<(), AdapterError>) {
+    pub(super) fn warn_if_unread(&mut self, sent: Result<(), AdapterError>) {
         if let Err(error) = sent {
             self.noise(error.to_string());
         }

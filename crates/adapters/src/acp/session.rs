@@ -20,6 +20,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
+use super::client_requests::AgentClient;
 use super::connection::{AcpCommand, AcpConnection, ToolDecision};
 use super::failure::rejected;
 use super::models::Models;
@@ -40,11 +41,13 @@ impl AcpAgent {
     pub(crate) async fn initialize(
         (process, stdin): (Process, Stdin),
         profile: AgentProfile,
+        client: Option<AgentClient>,
     ) -> Result<Self, AdapterError> {
         let writer = Writer::to_stdin(stdin, "the agent does not read its input");
-        let (handle, _) = start(AcpConnection::new(writer, profile), Some(process), ());
+        let (files, terminals) = client.as_ref().map(AgentClient::capabilities).unwrap_or_default();
+        let (handle, _) = start(AcpConnection::new(writer, profile, client), Some(process), ());
         let elicitation = acp::ElicitationCapabilities::new().form(acp::ElicitationFormCapabilities::new());
-        let capabilities = acp::ClientCapabilities::new().elicitation(elicitation);
+        let capabilities = acp::ClientCapabilities::new().fs(files).terminal(terminals).elicitation(elicitation);
         let request = acp::InitializeRequest::new(ProtocolVersion::V1)
             .client_capabilities(capabilities)
             .client_info(acp::Implementation::new("roost", env!("CARGO_PKG_VERSION")).title("Roost"));
@@ -183,7 +186,8 @@ impl RuntimeSession for AcpSession {
             return Err(AdapterError::Unsupported("take images"));
         }
         let params = json!({ "sessionId": self.native, "prompt": prompt::prompt(&input, &self.cwd, self.profile) });
-        self.handle.ask(|to| AcpCommand::Prompt { params, drafts, to }).await?;
+        let mode = input.mode;
+        self.handle.ask(|to| AcpCommand::Prompt { params, mode, drafts, to }).await?;
         let sources = ImplicitSources::disabled("the agent does not tell what it reads by itself");
         let task = RuntimeTask { drafts: receiver, control: Box::new(AcpTask(self.handle.clone())) };
         // The protocol has no place for the host's tools, so they are not recorded as sent.

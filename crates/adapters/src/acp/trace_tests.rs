@@ -31,7 +31,7 @@ fn turns(path: &Path) -> Vec<Vec<Draft>> {
         None if agent == "gemini" => gemini::PROFILE,
         None => AgentProfile::CONFORMING,
     };
-    let mut connection = AcpConnection::new(writer, profile);
+    let mut connection = AcpConnection::new(writer, profile, None);
     let mut turns = Vec::new();
     for RecordedMessage { sent, text } in recorded(path) {
         if sent {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use agent_client_protocol_schema::v1 as acp;
 use roost_model::ids::QuestionId;
 
+use super::client_requests::PendingClientRequest;
 use super::map::AcpMapper;
 use super::presets::AgentProfile;
 use super::questions::Form;
@@ -27,6 +28,8 @@ pub(super) struct AcpTurn {
     pub(super) task: Task,
     pub(super) mapper: AcpMapper,
     pub(super) permissions: PendingDecisions<PendingPermission>,
+    /// Requests about files and terminals that wait for a decision.
+    pub(super) client_requests: PendingDecisions<PendingClientRequest>,
     pub(super) questions: HashMap<QuestionId, (RpcId, Form)>,
     pub(super) profile: AgentProfile,
     /// A tool call was denied; some agents then end the turn as cancelled.
@@ -44,6 +47,7 @@ impl AcpTurn {
             task,
             mapper: AcpMapper::new(profile),
             permissions: PendingDecisions::default(),
+            client_requests: PendingDecisions::default(),
             questions: HashMap::new(),
             profile,
             refused: false,

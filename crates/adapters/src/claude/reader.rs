@@ -27,7 +27,7 @@ const REQUEST_REPLACED: &str = "the same call was asked about again";
 impl ClaudeConnection {
     /// Handles one line of the CLI's stdout. A line that is too long, unknown or no JSON becomes a notice.
     pub(super) fn on_line(&mut self, line: Line<'_>) {
-        if let Line::TooLong { bytes } = line {
+        if let Line::TooLong { bytes, .. } = line {
             self.report(skipped_line(bytes));
             return;
         }

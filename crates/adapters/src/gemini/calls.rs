@@ -8,6 +8,7 @@
 //! * The text beside a call of an MCP server is its input as JSON, unless that is longer than 500 characters. Its title
 //!   can be anything, even a command.
 
+use roost_engine::GATEWAY_SERVER;
 use roost_model::payload::ToolKind;
 use serde_json::{Map, Value, json};
 
@@ -39,13 +40,27 @@ pub(super) fn read_call(words: CallWords<'_>) -> Option<NamedCall> {
     }
     // A server may have `__` in the name of its tool. An answer that was remembered for `a` must not count for `a__b`, so
     // the call then has a name of its own.
-    let tool = if tool.starts_with("mcp_") && id.contains("__") { words.id } else { tool };
+    let tool = match tool.starts_with("mcp_") && id.contains("__") {
+        true => gateway_call(words.id).unwrap_or(words.id),
+        false => tool,
+    };
     match tool.strip_prefix("mcp_").and_then(|rest| rest.split_once('_')) {
         Some((server, tool)) => {
             Some(NamedCall { name: format!("mcp__{server}__{tool}"), input: Some(server_input(words)) })
         }
         None => Some(NamedCall { name: tool.to_owned(), input: None }),
     }
+}
+
+/// The tool of a call of Roost's own gateway, all of whose tools have `__` in their names; `None` for other servers. A model
+/// that chooses the id of a call could make it look like one of another tool. That is in vain here: the gateway knows which
+/// tool is called, and a decision about another one does not count there.
+fn gateway_call(call: &str) -> Option<&str> {
+    call.strip_prefix("mcp_")?.strip_prefix(GATEWAY_SERVER)?.strip_prefix('_')?;
+    // Without an id of the model's, Gemini makes one of the tool's name, the time and a number.
+    let is_made_of = |at: &usize| call[at + 2..].strip_prefix(&call[..*at]).is_some_and(|rest| rest.starts_with('-'));
+    let made = call.match_indices("__").map(|(at, _)| at).find(is_made_of);
+    made.or_else(|| call.rfind("__")).map(|at| &call[..at])
 }
 
 /// The input of a command. An explanation that cannot be taken apart with certainty stays as it is; the policy does not
@@ -148,6 +163,9 @@ mod tests {
         let (name, input) = read("mcp_probe_probe_echo__1", ToolKind::Other, "ls", r#"{"command":"rm"}"#);
         assert_eq!((name.as_str(), input), ("mcp__probe__probe_echo", Some(json!({ "command": "rm" }))));
         assert_eq!(read("mcp_probe_a__b__1", ToolKind::Other, "", "{}").0, "mcp__probe__a__b__1");
+        for id in ["mcp_roost_docs__search__fc1", "mcp_roost_docs__search__mcp_roost_docs__search-17-a"] {
+            assert_eq!(read(id, ToolKind::Other, "", "{}").0, "mcp__roost__docs__search", "{id}");
+        }
         let long = |id: &str| read(id, ToolKind::Other, "echo", "[Payload omitted due to length]").1;
         assert_ne!(long("mcp_probe_echo__1"), long("mcp_probe_echo__2"));
     }

@@ -99,7 +99,7 @@ pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Ho
 impl GeminiAdapter {
     async fn start(&self, open: &OpenSession, settings: &Map<String, Value>) -> Result<AcpAgent, AdapterError> {
         let started = launch::launch(&self.holder, &self.command.for_session(open), open, settings).await?;
-        let agent = AcpAgent::initialize(started, PROFILE).await?;
+        let agent = AcpAgent::initialize(started, PROFILE, None).await?;
         match agent.version().and_then(version::too_old) {
             Some(reason) => Err(AdapterError::Spawn(reason)),
             None => Ok(agent),

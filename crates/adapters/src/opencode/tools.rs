@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use roost_engine::GATEWAY_SERVER;
 use roost_engine::adapter::{Draft, Fact, ToolOutcome};
 use roost_model::canonical;
 use roost_model::ids::ToolCallId;
@@ -223,8 +224,15 @@ fn request(native: &str, attempt: u32, name: &str, input: Value, title: Option<S
         attempt,
         input_hash: canonical::hash(&input),
     };
-    let (name, kind) = (name.to_owned(), Some(kind(name)));
+    let (name, kind) = (usual_name(name), Some(kind(name)));
     ToolCallRequestedPayload { identity, name, input, input_ref: None, title, kind }
+}
+
+/// The name of a tool. OpenCode writes `<server>_<tool>`, from which a server cannot be told; but a tool of Roost's own
+/// gateway must have the same name in rules whichever agent calls it.
+fn usual_name(name: &str) -> String {
+    let of_gateway = name.strip_prefix(GATEWAY_SERVER).and_then(|rest| rest.strip_prefix('_'));
+    of_gateway.map_or_else(|| name.to_owned(), |tool| format!("mcp__{GATEWAY_SERVER}__{tool}"))
 }
 
 /// The input of a call that stands for a permission.
@@ -262,5 +270,21 @@ fn kind(name: &str) -> ToolKind {
         "grep" | "glob" | "list" | "codesearch" => ToolKind::Search,
         "webfetch" | "websearch" => ToolKind::Fetch,
         _ => ToolKind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_of_the_gateway_has_the_same_name_as_with_other_agents() {
+        for (name, expected) in [
+            ("roost_docs__search", "mcp__roost__docs__search"),
+            ("roosting", "roosting"),
+            ("probe_probe_echo", "probe_probe_echo"),
+        ] {
+            assert_eq!(usual_name(name), expected);
+        }
     }
 }

@@ -1,6 +1,5 @@
 //! `roost acp`: Roost as the agent of an editor, over stdin and stdout.
 
-mod settings_file;
 mod setup;
 
 use std::collections::BTreeMap;
@@ -79,6 +78,9 @@ pub(crate) struct Args {
     /// Which input is accepted
     #[arg(long, value_name = "PROFILE", default_value = "compat")]
     profile: InputProfile,
+    /// Speak version 2 of the protocol, a draft, with an editor that asks for it; version 1 otherwise
+    #[arg(long)]
+    protocol_v2: bool,
     /// Offer the editor a way to log in to the agent
     #[arg(long, value_name = "METHOD", requires = "runtime")]
     auth_method: Option<AuthMethod>,
@@ -124,7 +126,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let output = File::from(fcntl_dupfd_cloexec(rustix::stdio::stdout(), FIRST_FREE).map_err(start_error)?);
     // From here on nothing but the protocol reaches the editor, whoever prints.
     rustix::stdio::dup2_stdout(rustix::stdio::stderr()).map_err(start_error)?;
-    let (received, incoming) = mpsc::channel(QUEUE);
+    let (received, incoming) = roost_acp::message_queue(QUEUE);
     let (outgoing, messages) = mpsc::channel(QUEUE);
     // Both threads may be stuck in a read or write that never returns; they end with the process at the latest.
     thread::Builder::new()
@@ -156,6 +158,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
             InputProfile::Compat => Profile::Compat,
             InputProfile::Strict => Profile::Strict,
         },
+        protocol_v2: args.protocol_v2,
         terminal_login: args.auth_method.map(|AuthMethod::Terminal| vec!["--login".to_owned()]),
     };
     let transport = Transport { incoming, outgoing };
@@ -200,12 +203,20 @@ fn codex_program() -> Option<String> {
     CODEX_PROGRAM.iter().filter_map(|name| std::env::var(name).ok()).find(|program| !program.is_empty())
 }
 
-/// The arguments of this command for a program of another name: `codex-cli-acp` is `roost acp --runtime codex`. One that
-/// names a program of its own for Codex runs by itself, because a daemon that runs has its own.
-pub(crate) fn args_by_name(program: &Path) -> Option<Vec<OsString>> {
-    (program.file_name()? == CODEX_CLI_ACP).then(|| {
-        let alone = codex_program().map(|_| "--standalone");
-        ["roost", "acp", "--runtime", "codex"].into_iter().chain(alone).map(Into::into).collect()
+/// The command line for a program of another name: `codex-cli-acp` is `roost acp --runtime codex`, with its own arguments
+/// behind. One that names a program of its own for Codex runs by itself, because a daemon that runs has its own.
+pub(crate) fn args_by_name(mut args: impl Iterator<Item = OsString>) -> Option<Vec<OsString>> {
+    let program = args.next()?;
+    (Path::new(&program).file_name()? == CODEX_CLI_ACP).then(|| {
+        let args: Vec<_> = args.collect();
+        let says = |option: &str| {
+            let given = |arg: &OsString| arg.to_str().is_some_and(|arg| arg.split('=').next() == Some(option));
+            args.iter().any(given)
+        };
+        let alone = codex_program().filter(|_| !says("--standalone")).map(|_| "--standalone");
+        let runtime: &[&str] = if says("--runtime") { &[] } else { &["--runtime", "codex"] };
+        let first = ["roost", "acp"].into_iter().chain(runtime.iter().copied()).chain(alone);
+        first.map(Into::into).chain(args.iter().cloned()).collect()
     })
 }
 

@@ -21,12 +21,15 @@ use crate::adapter::{AdapterError, Answer};
 use crate::command::{Decision, Response, ResponseTo};
 use crate::error::Error;
 use crate::ledger::{Asked, PendingApproval, REPLACED, Resolution, Terms, Verdict};
-use crate::policy_context::{Approver, CallSite, Judgement};
+use crate::policy_context::{Approver, CallSite, Judgement, call_of};
 use crate::runtime::Profile;
+use crate::session_client;
 use crate::task::{Phase, RecordedAnswer, Task};
 
 /// The reason that an agent reads if somebody denied its tool call without giving one.
 const REFUSED: &str = "the user refused it";
+/// The rule that allows what carries out a call that was allowed before.
+const PART_OF_ALLOWED_CALL: &str = "part_of_allowed_call";
 
 impl Actor {
     /// Decides what the runtime waits for, or asks a person.
@@ -69,7 +72,7 @@ impl Actor {
     }
 
     /// Asks the policy about a call that is not decided yet, and writes its result.
-    async fn judge(&mut self, call: &ToolCallId) -> Result<(), Error> {
+    pub(super) async fn judge(&mut self, call: &ToolCallId) -> Result<(), Error> {
         let Some(task) = &mut self.task else { return Ok(()) };
         if task.ledger.decision(call).is_some() || task.ledger.is_pending(call) {
             return Ok(());
@@ -93,12 +96,18 @@ impl Actor {
                     permissions: &task.permissions,
                 };
                 let claimed = task.ledger.claim_of(call).cloned();
+                let carries_out = task.ledger.allowed_and_open(call).any(|allowed| {
+                    let paths = roost_policy::classify(&call_of(&site.runtime, site.tools, allowed)).paths();
+                    let files: Vec<_> = paths.iter().map(|path| site.workspace.join(&path.text)).collect();
+                    session_client::carries_out(&request, allowed, &files, site.workspace)
+                });
                 let judgement = self.shared.judge.judge(&site, &request).await;
-                match claimed {
+                let judgement = match claimed {
                     // What the runtime announced before it asked can only make the result stricter.
                     Some(claimed) => judgement.or_stricter(self.shared.judge.judge(&site, &claimed).await),
                     None => judgement,
-                }
+                };
+                if carries_out { judgement.allowed_if_asking(PART_OF_ALLOWED_CALL) } else { judgement }
             }
             Some(_) => stopping(),
         };
@@ -149,7 +158,9 @@ impl Actor {
                 if input_hash.is_some_and(|hash| hash != asked.request.identity.input_hash) {
                     return Err(Error::InputHashMismatch(id));
                 }
-                let editable = matches!(&task.phase, Phase::Running(running) if running.control.takes_edited_input());
+                // Only the runtime's own question can be answered with another input.
+                let editable = task.ledger.question_about(&call).is_some()
+                    && matches!(&task.phase, Phase::Running(running) if running.control.takes_edited_input());
                 if matches!(decision, Decision::AllowEdited { .. }) && !editable {
                     return Err(AdapterError::Unsupported("take an edited input").into());
                 }

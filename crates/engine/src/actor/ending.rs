@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use roost_model::approval::{Answerer, ApprovalEnd};
+use roost_model::event::EventBody;
 use roost_model::failure::{FailureCode, TaskError};
 use roost_model::payload::{SessionClosedPayload, SessionUpdatedPayload};
 use roost_model::session::{QueuedPrompt, SessionStatus, SessionStep, TaskOutcome};
@@ -26,7 +27,12 @@ const LINGER: Duration = Duration::from_secs(2);
 pub(super) const EXIT_GRACE: Duration = Duration::from_secs(2);
 
 impl Actor {
-    pub(super) async fn stop(&mut self, reason: String, reply: Reply<TaskOutcome>) -> Result<Flow, Error> {
+    pub(super) async fn stop(
+        &mut self,
+        reason: String,
+        by: Option<Answerer>,
+        reply: Reply<TaskOutcome>,
+    ) -> Result<Flow, Error> {
         let Some(task) = &mut self.task else {
             let _ = reply.send(Some(Err(Error::NothingToStop(self.profile.id.clone()))));
             return Ok(Flow::Continue);
@@ -36,7 +42,7 @@ impl Actor {
             return Ok(Flow::Continue);
         }
         let deadline = Instant::now() + STOP_GRACE;
-        task.stop = Some(Stop { reason: reason.clone(), deadline, replies: vec![reply] });
+        task.stop = Some(Stop { reason: reason.clone(), by, deadline, replies: vec![reply] });
         task.host.cancel();
         // Answers do not count any more, and viewers should see that at once.
         let closed = task.ledger.close_pending(ApprovalEnd::Stopped, &format!("stopped: {reason}"));
@@ -109,7 +115,11 @@ impl Actor {
             TaskEnd::Stopped(_) => TaskOutcome::Stopped,
             TaskEnd::Failed(_) => TaskOutcome::Failed,
         };
-        self.write(task.ledger.close(end)).await?.await?;
+        let mut events = task.ledger.close(end);
+        if let (Some(EventBody::TaskStopped(stopped)), Some(stop)) = (events.last_mut(), &task.stop) {
+            stopped.stopped_by.clone_from(&stop.by);
+        }
+        self.write(events).await?.await?;
         self.writer.set_task(None);
         self.idle_since = Instant::now();
         tracing::debug!(session = %self.profile.id, task = %task.id, ?outcome, "A task ended.");
@@ -220,7 +230,7 @@ impl Actor {
     /// Closes the runtime, if there is one, and waits until it is gone.
     pub(super) async fn discard_runtime(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            runtime.close().await;
+            runtime.close(&*self.shared.log).await;
         }
     }
 

@@ -13,7 +13,7 @@ use crate::task::{Phase, Task};
 impl Actor {
     /// Starts a call that was allowed and that the host runs; `false` if the runtime runs it.
     pub(super) async fn run_on_host(&mut self, call: &ToolCallId) -> Result<bool, Error> {
-        let Some(task) = self.task.as_mut().filter(|task| task.ledger.runs_on_host(call)) else { return Ok(false) };
+        let Some(task) = self.task.as_mut().filter(|task| task.ledger.runs_host_tool(call)) else { return Ok(false) };
         // A call that runs already was started by an earlier decision; its result is sent once.
         let Some(begun) = task.ledger.start_on_host(call) else { return Ok(true) };
         self.write(vec![begun.started]).await?.await?;

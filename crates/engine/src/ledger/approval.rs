@@ -236,6 +236,13 @@ impl Ledger {
         self.calls.get(id)?.request.as_deref()
     }
 
+    /// The requests of the other calls that were allowed and have not ended.
+    pub fn allowed_and_open(&self, except: &ToolCallId) -> impl Iterator<Item = &ToolCallRequestedPayload> {
+        let is_open = |call: &&super::CallRecord| matches!(call.state, CallState::Approved | CallState::Running);
+        let others = self.calls.iter().filter(move |(id, _)| *id != except).map(|(_, call)| call);
+        others.filter(is_open).filter_map(|call| call.request.as_deref())
+    }
+
     /// The call, if it waits for a person.
     pub fn pending_approval(&self, id: &ToolCallId) -> Option<PendingApproval<'_>> {
         let call = self.calls.get(id).filter(|call| call.state == CallState::Pending)?;

@@ -12,7 +12,7 @@ use roost_model::tool::{PolicyResult, PolicySource, ToolCallIdentity};
 use serde_json::Value;
 
 use super::{
-    ApprovalEnd, Asked, CallRecord, CallState, Ledger, Next, RUNTIME_WITHDRAWN, Terms, ToolOutcome, Verdict,
+    ApprovalEnd, Asked, CallRecord, CallState, Executor, Ledger, Next, RUNTIME_WITHDRAWN, Terms, ToolOutcome, Verdict,
     evaluation, warning,
 };
 
@@ -63,14 +63,14 @@ impl Ledger {
         let judge = known.judged || known.runtime_asked;
         let waits = known.question.clone().filter(|_| known.is_undecided()).map(|question| {
             let only_adds = known.request.as_deref().is_some_and(|asked| adds_to(asked, &request));
-            (question, known.host_tool, only_adds)
+            (question, known.executor, only_adds)
         });
         self.close_replaced(&id, events);
         events.push(self.begin_attempt(request));
         match (waits, self.calls.get_mut(&id)) {
             // The new version only adds to what it asked about, so its question stands for the new version.
-            (Some((question, host, true)), Some(call)) => {
-                (call.question, call.runtime_asked, call.host_tool) = (Some(question), true, host);
+            (Some((question, executor, true)), Some(call)) => {
+                (call.question, call.runtime_asked, call.executor) = (Some(question), true, executor);
             }
             // An approval of the new version would answer a question about something else.
             (Some((question, _, false)), _) => self.void.push(question),
@@ -83,7 +83,7 @@ impl Ledger {
     pub(super) fn on_tool_asked(
         &mut self,
         mut request: ToolCallRequestedPayload,
-        host_tool: bool,
+        executor: Executor,
         events: &mut Vec<EventBody>,
     ) -> Next {
         request.identity.input_hash = canonical::hash(&request.input);
@@ -105,7 +105,11 @@ impl Ledger {
             if joins && call.runtime_asked {
                 events.push(warning(format!("the runtime asks again about tool call {id}, which waited at a restart")));
             }
-            (call.adapter_attempt, call.runtime_asked, call.host_tool) = (question.attempt, true, host_tool);
+            (call.adapter_attempt, call.runtime_asked) = (question.attempt, true);
+            // A call that has reached the gateway is run there, also if the runtime asks about it afterwards.
+            if call.executor != Executor::Gateway {
+                call.executor = executor;
+            }
             call.question = Some(question);
         }
         Next::Decide(Asked::Tool(id))
@@ -193,7 +197,7 @@ impl Ledger {
             offer: None,
             edited: None,
             denial: None,
-            host_tool: false,
+            executor: Executor::Runtime,
         };
         self.calls.insert(id, call);
     }

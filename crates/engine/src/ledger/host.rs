@@ -6,7 +6,7 @@ use roost_model::payload::ToolCallStartedPayload;
 use roost_model::tool::{PolicyDecision, ToolCallIdentity};
 use serde_json::Value;
 
-use super::{CallRecord, CallState, Ledger};
+use super::{CallRecord, CallState, Executor, Ledger};
 use crate::adapter::ToolOutcome;
 
 /// A tool call that the host must run now.
@@ -25,12 +25,21 @@ pub struct HostCall {
 impl Ledger {
     /// Whether the call was allowed and the host runs it.
     pub fn runs_on_host(&self, id: &ToolCallId) -> bool {
-        self.calls.get(id).is_some_and(|call| call.host_tool) && self.decision(id) == Some(PolicyDecision::Allow)
+        self.calls.get(id).is_some_and(|call| call.executor != Executor::Runtime)
+            && self.decision(id) == Some(PolicyDecision::Allow)
+    }
+
+    /// Whether the call was allowed and is one of [`HostTools`](crate::HostTools).
+    pub fn runs_host_tool(&self, id: &ToolCallId) -> bool {
+        self.calls.get(id).is_some_and(|call| call.executor == Executor::HostTools) && self.runs_on_host(id)
     }
 
     /// Marks an allowed host call as running; `None` if it is not the host's, is not allowed or runs already.
     pub fn start_on_host(&mut self, id: &ToolCallId) -> Option<HostCall> {
-        let call = self.calls.get_mut(id).filter(|call| call.host_tool && call.state == CallState::Approved)?;
+        let call = self
+            .calls
+            .get_mut(id)
+            .filter(|call| call.executor == Executor::HostTools && call.state == CallState::Approved)?;
         let input = call.request.as_ref()?.input.clone();
         call.state = CallState::Running;
         let attempt = call.identity.clone();

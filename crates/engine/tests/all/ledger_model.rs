@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
+use roost_engine::GatewayToolCall;
 use roost_engine::adapter::{Fact, TaskEnd};
 use roost_engine::ledger::{Ledger, Resolution, Terms};
 use roost_model::event::EventBody;
@@ -178,6 +179,83 @@ impl Contract {
     }
 }
 
+/// One thing that happens in a task whose agent uses the MCP gateway.
+#[derive(Clone, Debug)]
+enum GatewayStep {
+    /// The runtime says something about a call of the gateway, or somebody decides about it.
+    Runtime(Step),
+    /// A request reaches the gateway: with this input, and perhaps with the runtime's id of the call.
+    Request(&'static str, Option<&'static str>),
+    /// Somebody decides about the request of this number.
+    Decide(usize, PolicyResult),
+    /// The request of this number runs, if it may.
+    Start(usize),
+    /// The request of this number is over.
+    Done(usize, bool),
+}
+
+fn gateway_steps() -> impl Strategy<Value = Vec<GatewayStep>> {
+    let call = || prop::sample::select(vec!["a", "b"]);
+    let about = |call: &str, input: &str| {
+        let first = request("mcp__roost__docs__search", call, 1, json!({ "path": input }));
+        let identity = ToolCallIdentity { runtime_tool_call_id: Some(call.into()), ..first.identity.clone() };
+        roost_model::payload::ToolCallRequestedPayload { identity, ..first }
+    };
+    let results = || prop::sample::select(vec![PolicyResult::Allow, PolicyResult::Deny, PolicyResult::Ask]);
+    let fact = prop_oneof![
+        3 => (call(), call()).prop_map(move |(call, input)| Fact::ToolRequested(about(call, input))),
+        3 => (call(), call()).prop_map(move |(call, input)| Fact::ToolAsks(about(call, input))),
+        2 => call().prop_map(started),
+        2 => call().prop_map(completed),
+        2 => call().prop_map(failed),
+        1 => call().prop_map(testkit::facts::refused),
+    ];
+    let runtime = prop_oneof![
+        4 => fact.prop_map(|fact| Step::Fact(Box::new(fact))),
+        1 => (call(), results()).prop_map(|(call, result)| Step::Decide(call.into(), result)),
+    ];
+    let step = prop_oneof![
+        4 => runtime.prop_map(GatewayStep::Runtime),
+        2 => (call(), prop::option::of(call())).prop_map(|(input, native)| GatewayStep::Request(input, native)),
+        2 => (0..4_usize, results()).prop_map(|(number, result)| GatewayStep::Decide(number, result)),
+        2 => (0..4_usize).prop_map(GatewayStep::Start),
+        2 => (0..4_usize, any::<bool>()).prop_map(|(number, is_error)| GatewayStep::Done(number, is_error)),
+    ];
+    prop::collection::vec(step, 0..40)
+}
+
+fn take_with_gateway(ledger: &mut Ledger, requests: &mut Vec<ToolCallIdentity>, step: &GatewayStep) -> Vec<EventBody> {
+    let mut events = Vec::new();
+    match step {
+        GatewayStep::Runtime(step) => return take(ledger, step),
+        GatewayStep::Request(input, native) => {
+            let runtime_tool_call_id = native.map(str::to_owned);
+            let input = json!({ "path": input });
+            let call = GatewayToolCall { tool: "docs__search".into(), input, runtime_tool_call_id };
+            requests.push(ledger.join_gateway_call(call, &mut events));
+        }
+        GatewayStep::Decide(number, result) => {
+            if let Some(request) = requests.get(*number) {
+                events = ledger.decide(&request.tool_call_id, vec![evaluation(*result)], "because", Terms::default());
+            }
+        }
+        GatewayStep::Start(number) => {
+            let request = requests.get(*number).cloned();
+            events.extend(request.and_then(|request| {
+                let decided = ledger.gateway_decision(&request, &request.input_hash);
+                let may_run = decided.is_some_and(|(decision, _)| decision == PolicyDecision::Allow);
+                may_run.then(|| ledger.start_in_gateway(&request.tool_call_id)).flatten()
+            }));
+        }
+        GatewayStep::Done(number, is_error) => {
+            if let Some(request) = requests.get(*number) {
+                events = ledger.complete_in_gateway(request, json!("done"), *is_error);
+            }
+        }
+    }
+    events
+}
+
 fn key(identity: &ToolCallIdentity) -> (String, u32) {
     (identity.tool_call_id.to_string(), identity.attempt)
 }
@@ -190,6 +268,20 @@ proptest! {
         events.extend(ledger.close(end));
         Contract::check(&events)?;
         prop_assert_eq!(ledger.pending(), []);
+    }
+
+    #[test]
+    fn the_contract_holds_whatever_the_runtime_says_of_calls_that_the_gateway_runs(
+        steps in gateway_steps(),
+        end in ends(),
+    ) {
+        let (mut ledger, mut requests) = (Ledger::new(Mode::Ask), Vec::new());
+        let mut events = Vec::new();
+        for step in &steps {
+            events.extend(take_with_gateway(&mut ledger, &mut requests, step));
+        }
+        events.extend(ledger.close(end));
+        Contract::check(&events)?;
     }
 
     #[test]

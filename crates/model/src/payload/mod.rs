@@ -12,21 +12,25 @@ macro_rules! payload {
 }
 
 mod approval;
+mod gateway;
 mod host;
 mod model;
 mod plan;
 mod question;
 mod runtime;
+mod service;
 mod session;
 mod task;
 mod tool;
 
 pub use approval::*;
+pub use gateway::*;
 pub use host::*;
 pub use model::*;
 pub use plan::*;
 pub use question::*;
 pub use runtime::*;
+pub use service::*;
 pub use session::*;
 pub use task::*;
 pub use tool::*;

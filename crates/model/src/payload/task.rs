@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::approval::Answerer;
 use crate::content::TranscriptMessage;
 use crate::failure::TaskError;
 use crate::ids::PromptId;
@@ -48,5 +49,8 @@ payload! {
     TaskStoppedPayload {
         /// The reason given with the stop, for people.
         reason: String,
+        /// The client that stopped it; absent if the host or the runtime did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stopped_by: Option<Answerer>,
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Who events come from: the seed's four runtimes, `demo`, `acp:<id>` for any other runtime, and `host`. The spellings are
-/// the log's and the wire's for good; what else is known of a runtime comes with its adapter.
+/// Who events come from: the seed's four runtimes, `demo`, `acp:<id>` for any other runtime, `mcp` and `host`. The
+/// spellings are the log's and the wire's for good; what else is known of a runtime comes with its adapter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RuntimeName {
     /// Claude Code, by its `stream-json` protocol.
@@ -22,6 +22,9 @@ pub enum RuntimeName {
     Demo,
     /// Any other runtime, by the id it is registered under. Most speak ACP, hence the prefix; none has to.
     Acp(Arc<str>),
+    /// A client of the MCP gateway that is no hosted agent. Its session holds the calls that a person is asked about; it
+    /// cannot be prompted, so no id leads to it.
+    McpClient,
     /// Roost itself, for what happens to the host; no runtime, so no id leads to it.
     Host,
 }
@@ -40,6 +43,9 @@ pub(crate) const FIXED: [RuntimeName; 5] = [
     RuntimeName::Demo,
 ];
 
+/// The names that are no runtime's, so no id leads to them.
+pub(crate) const UNPROMPTABLE: [RuntimeName; 2] = [RuntimeName::McpClient, RuntimeName::Host];
+
 /// What people also call a runtime, besides its id and its name in events.
 const ALIASES: [(&str, RuntimeName); 2] =
     [("claude-code", RuntimeName::ClaudeAgentSdk), ("gemini-cli", RuntimeName::GeminiCliCore)];
@@ -54,6 +60,7 @@ impl RuntimeName {
             Self::OpencodeServer => "opencode-server".into(),
             Self::Demo => "demo".into(),
             Self::Acp(id) => format!("acp:{id}").into(),
+            Self::McpClient => "mcp".into(),
             Self::Host => "host".into(),
         }
     }
@@ -67,13 +74,14 @@ impl RuntimeName {
             Self::OpencodeServer => "opencode",
             Self::Demo => "demo",
             Self::Acp(id) => id,
+            Self::McpClient => "mcp",
             Self::Host => "host",
         }
     }
 
     /// Reads the name in events; the inverse of [`RuntimeName::wire`].
     pub fn from_wire(text: &str) -> Result<Self, UnknownRuntimeName> {
-        if let Some(name) = FIXED.iter().chain([&Self::Host]).find(|name| name.wire() == text) {
+        if let Some(name) = FIXED.iter().chain(&UNPROMPTABLE).find(|name| name.wire() == text) {
             return Ok(name.clone());
         }
         match text.strip_prefix("acp:") {
@@ -142,10 +150,12 @@ mod tests {
     }
 
     #[test]
-    fn the_host_is_named_by_events_and_by_no_id() {
-        assert_eq!(RuntimeName::from_wire("host").unwrap(), RuntimeName::Host);
-        assert_eq!(RuntimeName::Host.wire(), "host");
-        assert_eq!(RuntimeName::from_id("host"), RuntimeName::Acp("host".into()));
+    fn the_host_and_clients_of_the_gateway_are_named_by_events_and_by_no_id() {
+        for (wire, name) in [("host", RuntimeName::Host), ("mcp", RuntimeName::McpClient)] {
+            assert_eq!(RuntimeName::from_wire(wire).unwrap(), name);
+            assert_eq!(name.wire(), wire);
+            assert_eq!(RuntimeName::from_id(wire), RuntimeName::Acp(wire.into()));
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::ids::ServiceId;
+use crate::service::wasm::{WasmCapabilities, WasmLimits};
 
 /// A declared service.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,8 +27,12 @@ pub struct Manifest {
 impl Manifest {
     /// The id of the service: the supplied one, else one that follows from its source, module and origin.
     pub fn service_id(&self) -> ServiceId {
-        let derived = || derived_id(&self.metadata.source_file, &self.metadata.module, &self.spec.origin.location());
-        self.metadata.service_id.clone().unwrap_or_else(derived)
+        self.metadata.service_id.clone().unwrap_or_else(|| self.derived_id())
+    }
+
+    /// The id that follows from its source, module and origin: two manifests with the same one declare the same service.
+    pub fn derived_id(&self) -> ServiceId {
+        derived_id(&self.metadata.source_file, &self.metadata.module, &self.spec.origin.location())
     }
 }
 
@@ -124,6 +129,12 @@ pub enum ServiceOrigin {
         /// The variables that the module sees.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         env: Vec<ServiceVariable>,
+        /// What a call of it may take; the host's configuration has the defaults.
+        #[serde(default, skip_serializing_if = "WasmLimits::is_empty")]
+        limits: WasmLimits,
+        /// What it wants to do outside of its own memory. It may only do what the server's policy allows as well.
+        #[serde(default, skip_serializing_if = "WasmCapabilities::is_empty")]
+        capabilities: WasmCapabilities,
     },
     /// A server elsewhere.
     #[serde(rename_all = "camelCase")]
@@ -147,7 +158,7 @@ pub enum ServiceOrigin {
         /// The arguments of the program, none of them read by a shell.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         args: Vec<String>,
-        /// Its working directory; the daemon's state directory unless given.
+        /// Its working directory; the user's home unless given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cwd: Option<String>,
         /// The variables that it gets besides the usual ones.

@@ -132,6 +132,32 @@ fn events_without_optional_fields_are_read_and_written_without_them() {
                 "rule_id": "rule_1", "rule": { "scope": "always", "decision": "allow", "pattern": {} }, "removed_by": {},
             }),
         ),
+        (
+            "service.manifest_applied",
+            json!({ "service_id": "svc_1", "version": 1, "namespace": "docs", "enabled": false }),
+        ),
+        (
+            "service.state_changed",
+            json!({
+                "service_id": "svc_1", "before": "STARTING", "lifecycle": "RUNNING", "health": "HEALTHY",
+                "restart_count": 0,
+            }),
+        ),
+        (
+            "service.interface_refreshed",
+            json!({ "service_id": "svc_1", "revision": "iface_1", "tools": 0, "resources": 0, "prompts": 0 }),
+        ),
+        ("service.tools_approved", json!({ "service_id": "svc_1", "tools": [], "count": 0 })),
+        ("service.removed", json!({ "service_id": "svc_1", "namespace": "docs" })),
+        (
+            "mcp.tool_called",
+            json!({
+                "principal": "local", "tool": "docs__search", "routed_tool": "search", "success": true,
+                "policy": { "source": "codesdk", "result": "allow" },
+                "duration_us": 80, "request_bytes": 2, "response_bytes": 14,
+            }),
+        ),
+        ("mcp.budget_exceeded", json!({ "run_id": "r", "budget": "calls", "spent": 2.0, "limit": 2.0 })),
     ];
     let names: Vec<_> = cases.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, NormalizedEventType::ALL.iter().map(|known| known.as_str()).collect::<Vec<_>>());

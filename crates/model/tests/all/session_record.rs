@@ -6,7 +6,7 @@ use roost_model::ids::SessionId;
 use roost_model::mode::Mode;
 use roost_model::payload::*;
 use roost_model::runtime::RuntimeName;
-use roost_model::session::{OpenTask, QueuedPrompt, SessionRecord, SessionStatus, TaskOutcome};
+use roost_model::session::{OpenTask, QueuedPrompt, SessionRecord, SessionStatus, SessionUsage, TaskOutcome};
 use serde_json::json;
 use testkit::events::examples;
 use testkit::events::{body, event, time};
@@ -75,6 +75,8 @@ fn a_record_follows_its_session_from_created_over_started_to_completed() {
         updated_at: time(1),
         open_task: None,
         last_outcome: None,
+        failure: None,
+        usage: SessionUsage::default(),
         tasks: 0,
         queue: Vec::new(),
         workspace_id: None,

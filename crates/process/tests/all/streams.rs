@@ -38,7 +38,7 @@ async fn around_a_line_of(bytes: usize) -> Vec<Result<usize, u64>> {
     while let Some(batch) = running.stdout.next_batch().await.unwrap() {
         seen.extend(batch.map(|line| match line {
             Line::Bytes(bytes) => Ok(bytes.len()),
-            Line::TooLong { bytes } => Err(bytes),
+            Line::TooLong { bytes, .. } => Err(bytes),
         }));
     }
     seen

@@ -57,6 +57,7 @@ pub(crate) struct Config {
     pub(crate) daemon: Daemon,
     pub(crate) sessions: Sessions,
     pub(crate) policy: Policy,
+    pub(crate) gateway: Gateway,
     pub(crate) log: Log,
     /// Agents by their ids; `demo` is there without being named.
     #[serde(deserialize_with = "by_runtime_id")]
@@ -81,6 +82,8 @@ section! {
         tls: Option<Tls> = None,
         /// Listen beyond this machine without encryption: whoever can read the network then reads tokens.
         allow_insecure: bool = false,
+        /// Speak the draft of version 2 with editors at `/acp` that ask for it, instead of version 1.
+        acp_protocol_v2: bool = false,
     }
 }
 
@@ -236,6 +239,22 @@ impl Daemon {
 /// So many minutes; none means without end.
 fn minutes(minutes: u32) -> Option<Duration> {
     (minutes > 0).then(|| Duration::from_mins(minutes.into()))
+}
+
+section! {
+    /// `[gateway]`: the MCP gateway, through which agents and other programs use the tools of services.
+    Gateway {
+        /// Whether agents that Roost hosts get the gateway among their MCP servers, under the name `roost`.
+        attach: bool = true,
+        /// Whether the record of a tool call holds its arguments, which may be confidential.
+        record_arguments: bool = false,
+        /// Whether you must approve every new tool before agents see it; else only tools that changed wait for you.
+        approve_new_tools: bool = false,
+        /// How often a running service is asked whether it still answers, in seconds.
+        probe_seconds: NonZeroU32 = NonZeroU32::MIN.saturating_add(29),
+        /// The folder of the secrets that `file:` references name; else `secrets` in the state directory.
+        secrets: Option<PathBuf> = None,
+    }
 }
 
 section! {

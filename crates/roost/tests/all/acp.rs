@@ -2,6 +2,8 @@
 
 mod alone;
 mod bad_input;
+mod client_agent;
+mod client_requests;
 mod clients;
 mod doors;
 mod editor;
@@ -11,6 +13,7 @@ mod scenarios;
 mod setup;
 mod stdio;
 mod tool_servers;
+mod version_2;
 
 use serde_json::Value;
 use testkit::scripted_agent::{MODELS, MODELS_BY};

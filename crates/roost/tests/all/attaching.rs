@@ -8,7 +8,7 @@ use crate::kit::{RoostInstance, answer};
 use crate::real;
 
 /// A whole picture of one pixel.
-const PIXEL: &[u8] =
+pub(crate) const PIXEL: &[u8] =
     b"\x89PNG\x0d\x0a\x1a\x0a\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\x0d\
     IDATx\x9cc\xf8\xcf\xc0\xf0\x1f\0\x05\0\x01\xff\x89\x99=\x1d\0\0\0\0IEND\xaeB`\x82";
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::kit::{RoostInstance, script, session_id};
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 25] = [
     "run",
     "demo",
     "attach",
@@ -19,6 +19,8 @@ const COMMANDS: [&str; 23] = [
     "pair",
     "devices",
     "workspaces",
+    "services",
+    "audit",
     "files",
     "git",
     "search",

@@ -36,15 +36,15 @@ fn holder(records: PathBuf) -> Arc<Holder> {
     })
 }
 
-fn make_claude(records: PathBuf) -> Subject {
+pub(crate) fn make_claude(records: PathBuf) -> Subject {
     agents::claude(records)
 }
 
-fn make_codex(records: PathBuf) -> Subject {
+pub(crate) fn make_codex(records: PathBuf) -> Subject {
     agents::codex(records)
 }
 
-fn make_gemini(records: PathBuf) -> Subject {
+pub(crate) fn make_gemini(records: PathBuf) -> Subject {
     agents::gemini(records)
 }
 
@@ -56,7 +56,7 @@ fn make_codex_acp(records: PathBuf) -> Subject {
     agents::codex_acp(records)
 }
 
-fn make_opencode(records: PathBuf) -> Subject {
+pub(crate) fn make_opencode(records: PathBuf) -> Subject {
     agents::opencode(records)
 }
 

@@ -40,6 +40,17 @@ fn both_names_append_the_argument_as_a_line_to_a_file() {
 }
 
 #[test]
+fn with_acplb_debug_both_names_say_what_they_did() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("notify.jsonl");
+    for mut forwarder in forwarders(folder.path()) {
+        let done = output(forwarder.env("ACPLB_DEBUG", "1"), &[EVENT], &file, "file");
+        let said = format!("roost notify: passed on {} bytes\n", EVENT.len() + 1);
+        assert_eq!(String::from_utf8_lossy(&done.stderr), said, "{done:?}");
+    }
+}
+
+#[test]
 fn both_names_write_the_argument_as_a_line_to_a_fifo() {
     let folder = TempDir::new().unwrap();
     let fifo: PathBuf = folder.path().join("notify.fifo");

@@ -127,13 +127,17 @@ fn a_process_of_an_agent_may_look_at_its_own_session_and_at_no_other() {
         let code = &answer["error"]["code"];
         match call.agent_may() {
             AgentMay::Nothing => assert_eq!(*code, forbidden, "{}: {answer}", call.name()),
-            AgentMay::Call | AgentMay::LookAtItself => assert!(code.is_null(), "{}: {answer}", call.name()),
+            AgentMay::Call | AgentMay::LookAtItself | AgentMay::ReportItself => {
+                assert!(code.is_null(), "{}: {answer}", call.name())
+            }
         }
     }
     for (call, answer) in Method::ALL.iter().zip(&answers["other"].as_array().unwrap()[..]) {
         let code = &answer["error"]["code"];
         match call.agent_may() {
-            AgentMay::Nothing | AgentMay::LookAtItself => assert_eq!(*code, forbidden, "{}: {answer}", call.name()),
+            AgentMay::Nothing | AgentMay::LookAtItself | AgentMay::ReportItself => {
+                assert_eq!(*code, forbidden, "{}: {answer}", call.name())
+            }
             AgentMay::Call => assert!(code.is_null(), "{}: {answer}", call.name()),
         }
     }
@@ -173,6 +177,9 @@ fn caller_of_every_method() {
             let mut params = Example::for_method(*method).params;
             if params.get("session_id").is_some() {
                 params["session_id"] = session.clone();
+            }
+            if method.agent_may() == AgentMay::ReportItself {
+                params["events"][0]["run_id"] = session.clone();
             }
             // What an example says beside it is true of another session.
             if let (AgentMay::LookAtItself, Some(params)) = (method.agent_may(), params.as_object_mut()) {

@@ -202,3 +202,26 @@ pub(super) fn device() -> Value {
         "remote_addr": "192.0.2.7", "expires_at": "2026-11-22T19:10:52.310Z", "connections": 1,
     })
 }
+
+pub(super) const CLAUDE_FILE: &str = "/home/ada/.claude.json";
+pub(super) const RUN: &str = "nightly";
+pub(super) const SECRET: &str = "file:team/token";
+
+pub(super) fn run() -> Value {
+    json!({
+        "runId": RUN, "agent": "writer", "trigger": "timer",
+        "triggerContext": { "scheduleId": "nightly", "scheduleExpr": "every 24 h", "firedAt": STARTED },
+        "status": "running",
+        "startedAt": STARTED, "updatedAt": CHANGED,
+        "stepCount": 1, "handoffCount": 0, "toolCallCount": 1, "llmCallCount": 0, "eventCount": 3, "inputTokens": 0,
+        "outputTokens": 0, "costUsd": 0.0, "currentStepId": "draft", "lastEventKind": "agent.tool_called",
+        "lastEventMessage": "agent.tool_called (nightly)",
+    })
+}
+
+pub(super) fn run_event() -> Value {
+    json!({
+        "seq": 7, "at": CHANGED, "kind": "agent.tool_called", "level": "info",
+        "message": "agent.tool_called (nightly)", "data": { "runId": RUN, "agent": "writer", "tool": "search" },
+    })
+}

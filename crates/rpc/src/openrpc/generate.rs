@@ -147,6 +147,9 @@ fn may_answer(method: Method, code: FaultCode, takes: impl Fn(&str) -> bool) -> 
         FaultCode::Truncated => takes("after") || takes("after_seq"),
         FaultCode::TooLarge => method.cost() == Cost::Read,
         FaultCode::DiskFull => method.cost() != Cost::Read,
+        FaultCode::ServiceNotFound => takes("service_id"),
+        FaultCode::ServiceConflict => method.area() == "service" && method.cost() != Cost::Read,
+        FaultCode::ServiceFailed => method == Method::ServiceIntrospect,
     }
 }
 

@@ -136,7 +136,7 @@ async fn forward(
 async fn initialize(host: &Arc<Host>, admitted: AdmittedRequest, body: Bytes) -> Result<Response, Refusal> {
     let AdmittedRequest { caller, client } = admitted;
     let permit = reserve_socket(host, &caller).map_err(|why| Refusal::new(StatusCode::TOO_MANY_REQUESTS, why))?;
-    let (received, incoming) = mpsc::channel(QUEUE);
+    let (received, incoming) = roost_acp::message_queue(QUEUE);
     let (outgoing, mut messages) = mpsc::channel(QUEUE);
     let (initialized, answer) = oneshot::channel::<String>();
     let Some(connection) = host.http_editors.open(&caller, received) else {

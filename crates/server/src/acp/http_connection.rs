@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::{Stream, StreamExt, stream};
 use parking_lot::Mutex;
-use roost_acp::ReceivedMessage;
+use roost_acp::{MessageSender, ReceivedMessage};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -42,7 +42,7 @@ pub(crate) struct HttpConnections(Mutex<HashMap<String, Arc<HttpConnection>>>);
 
 impl HttpConnections {
     /// A new connection for this caller; `None` if there are too many.
-    pub(super) fn open(&self, caller: &Caller, received: mpsc::Sender<ReceivedMessage>) -> Option<Arc<HttpConnection>> {
+    pub(super) fn open(&self, caller: &Caller, received: MessageSender) -> Option<Arc<HttpConnection>> {
         let mut all = self.0.lock();
         if all.len() >= MAX_CONNECTIONS {
             return None;
@@ -68,7 +68,7 @@ pub(crate) struct HttpConnection {
     pub(super) id: String,
     /// Whose connection it is: see [`Caller::account`].
     account: String,
-    received: mpsc::Sender<ReceivedMessage>,
+    received: MessageSender,
     bodies: Semaphore,
     streams: Mutex<HashMap<StreamName, MessageQueue>>,
     /// Where requests about a session are answered, by the ids of the requests.
@@ -114,7 +114,7 @@ pub(super) enum StreamRefusal {
 }
 
 impl HttpConnection {
-    fn new(account: &str, received: mpsc::Sender<ReceivedMessage>) -> Self {
+    fn new(account: &str, received: MessageSender) -> Self {
         Self {
             id: Uuid::new_v4().to_string(),
             account: account.to_owned(),
@@ -152,7 +152,7 @@ impl HttpConnection {
         tokio::select! {
             biased;
             () = self.ended() => false,
-            sent = self.received.send(ReceivedMessage::Text(message)) => sent.is_ok(),
+            sent = self.received.send(ReceivedMessage::Text(message)) => sent,
         }
     }
 
@@ -287,8 +287,8 @@ mod tests {
 
     use super::*;
 
-    fn connection() -> (Arc<HttpConnection>, mpsc::Receiver<ReceivedMessage>) {
-        let (received, incoming) = mpsc::channel(QUEUE);
+    fn connection() -> (Arc<HttpConnection>, roost_acp::MessageReceiver) {
+        let (received, incoming) = roost_acp::message_queue(QUEUE);
         (Arc::new(HttpConnection::new("device", received)), incoming)
     }
 

@@ -46,11 +46,16 @@ impl Endpoint {
 
     /// The page as a browser on this machine reaches it.
     pub(super) fn page(&self, one_time: &str) -> Option<String> {
+        Some(format!("{}/pair#{one_time}", self.local_url()?))
+    }
+
+    /// The URL for programs on this machine; `None` if only the local socket is listened on.
+    pub(crate) fn local_url(&self) -> Option<String> {
         let mut address = self.address?;
         if address.ip().is_unspecified() {
             address.set_ip(Ipv4Addr::LOCALHOST.into());
         }
-        Some(format!("{}/pair#{one_time}", self.url(&address.to_string())))
+        Some(self.url(&address.to_string()))
     }
 
     fn url(&self, authority: &str) -> String {

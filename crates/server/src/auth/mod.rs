@@ -17,7 +17,6 @@ mod endpoint;
 mod error;
 mod local_secret;
 mod offer;
-mod page;
 mod peer;
 mod qr;
 mod routes;

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::peer::{LocalProof, Peer};
-use super::{Auth, AuthError, ExchangeOutcome, TokenPair, page, qr};
+use super::{Auth, AuthError, ExchangeOutcome, TokenPair, qr};
 
 /// The greatest body of a request, in bytes. These routes need no token, so it is only what a few tokens take.
 const MAX_BODY: usize = 16 << 10;
@@ -25,7 +25,6 @@ const QR_MOST: usize = 512;
 /// The routes of pairing and tokens; the peer's address is expected as `ConnectInfo<SocketAddr>`.
 pub fn routes(auth: Arc<Auth>) -> Router {
     Router::new()
-        .route("/pair", get(page::page))
         .route("/api/pair/open", post(open))
         .route("/api/pair/info", get(info))
         .route("/api/pair/qr", get(qr_code))

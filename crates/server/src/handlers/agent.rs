@@ -110,7 +110,7 @@ pub(crate) async fn stop(context: &Context<'_>, params: AgentParams) -> Result<S
         .host
         .sessions
         .engine
-        .stop(record.session_id.as_str(), "stopped by a client")
+        .stop_by(record.session_id.as_str(), "stopped by a client", Some(context.caller.answerer()))
         .await
         .map_err(fault::engine)?;
     Ok(StatusWord { status: "stopped".into(), agent_type: Some(record.runtime.id().into()) })
@@ -153,6 +153,13 @@ pub(crate) async fn status(context: &Context<'_>, params: AgentParams) -> Result
 }
 
 pub(crate) async fn commands(context: &Context<'_>, params: AgentCommandsParams) -> Result<AgentCommandsResult, Fault> {
+    if let Some(id) = &params.session_id {
+        let record = context.session(id).await?;
+        let agent_type = record.runtime.id().to_owned();
+        let history = context.host.sessions.engine.native_history();
+        let commands = history.slash_commands(&agent_type, &record.cwd).await.map_err(fault::engine)?;
+        return Ok(AgentCommandsResult { agent_type, commands });
+    }
     let agent_type = routing::runtime(context, params.agent_type.as_deref()).await?;
     let entry = match &params.workspace_id {
         Some(id) => context.host.workspaces.get(id)?,

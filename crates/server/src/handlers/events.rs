@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use futures::future::join_all;
 use roost_engine::ArtifactError;
-use roost_log::{Filter, RowChange, RowKind, Start, StreamId};
+use roost_log::{Entry, Filter, RowChange, RowKind, Start, StreamId};
 use roost_model::event::NormalizedEventType;
 use roost_model::ids::ArtifactId;
 use roost_rpc::{
@@ -91,12 +91,13 @@ fn filter(sessions: &HashSet<String>, types: &HashSet<String>) -> Result<Filter,
     if types.is_empty() {
         return Ok(filter);
     }
-    let known = |name: &String| {
-        NormalizedEventType::from_name(name).ok_or_else(|| {
-            Fault::params(format_args!("no event type \"{name}\"; the schema of normalized_event lists them"))
-        })
-    };
-    Ok(filter.types(types.iter().map(known).collect::<Result<Vec<_>, _>>()?))
+    Ok(filter.types(types.iter().map(|name| event_type(name)).collect::<Result<Vec<_>, _>>()?))
+}
+
+fn event_type(name: &str) -> Result<NormalizedEventType, Fault> {
+    NormalizedEventType::from_name(name).ok_or_else(|| {
+        Fault::params(format_args!("no event type \"{name}\"; the schema of normalized_event lists them"))
+    })
 }
 
 pub(crate) async fn unsubscribe(context: &Context<'_>, params: UnsubscribeParams) -> Result<Success, Fault> {
@@ -135,6 +136,13 @@ fn reader_id(context: &Context<'_>, name: &str) -> Result<String, Fault> {
 
 pub(crate) async fn read(sessions: &Sessions, params: LogReadParams) -> Result<LogReadResult, Fault> {
     let record = sessions.get(&params.session_id).await?;
+    let types = params.types.unwrap_or_default();
+    if let Some(before) = params.before_seq {
+        return read_back(sessions, &StreamId::from(&record.session_id), before, &types, params.limit).await;
+    }
+    if !types.is_empty() {
+        return Err(Fault::params("types needs before_seq; 9007199254740991 is the end"));
+    }
     let after = params.after_seq.unwrap_or(0);
     let limit = params.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
     let stream = StreamId::from(&record.session_id);
@@ -154,6 +162,34 @@ pub(crate) async fn read(sessions: &Sessions, params: LogReadParams) -> Result<L
         last_seq = entry.seq();
     }
     Ok(LogReadResult { events, last_seq, has_more: last_seq < page.last_seq })
+}
+
+/// The last events before `before`: as many of them as fit.
+async fn read_back(
+    sessions: &Sessions,
+    stream: &StreamId,
+    before: u64,
+    types: &[String],
+    limit: Option<u32>,
+) -> Result<LogReadResult, Fault> {
+    let types = types.iter().map(|name| event_type(name)).collect::<Result<Vec<_>, _>>()?;
+    let limit = limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
+    let page = sessions.log.read_back(stream, before, &types, limit as usize).await.map_err(fault::log)?;
+    let entries: Vec<_> = page.batch.iter().collect();
+    let mut size = 0;
+    // One event that is too big for a frame by itself is told, not passed over.
+    let fits = entries.iter().rev().take_while(|entry| {
+        size += entry.json().len() + 1;
+        size <= PAGE_BYTES || size == entry.json().len() + 1
+    });
+    let shown = &entries[entries.len() - fits.count()..];
+    let raw = |entry: &Entry<'_>| RawValue::from_string(entry.json().to_owned());
+    let events = shown.iter().map(raw).collect::<Result<Vec<_>, _>>();
+    Ok(LogReadResult {
+        events: events.map_err(|error| Fault::new(FaultCode::InternalError, error))?,
+        last_seq: shown.last().map_or(0, |entry| entry.seq()),
+        has_more: page.has_more || shown.len() < entries.len(),
+    })
 }
 
 pub(crate) async fn artifact(sessions: &Sessions, params: ArtifactParams) -> Result<ArtifactResult, Fault> {

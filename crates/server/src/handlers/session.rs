@@ -304,7 +304,7 @@ pub(crate) async fn stop(context: &Context<'_>, params: SessionStopParams) -> Re
         return Ok(stopped("Prompt removed from the queue", None));
     }
     let reason = params.reason.as_deref().unwrap_or("stopped by a client");
-    let outcome = match engine.stop(id, reason).await {
+    let outcome = match engine.stop_by(id, reason, Some(context.caller.answerer())).await {
         Ok(outcome) => Some(outcome),
         Err(roost_engine::Error::NothingToStop(_)) => None,
         Err(error) => return Err(fault::engine(error)),

@@ -75,7 +75,8 @@ pub(super) async fn type_into(
     let target = target(context, &record.session_id, request).await?;
     match (key, &target) {
         (Some(Key::Escape), None) => {
-            match context.host.sessions.engine.stop(record.session_id.as_str(), "escape").await {
+            let by = Some(context.caller.answerer());
+            match context.host.sessions.engine.stop_by(record.session_id.as_str(), "escape", by).await {
                 Ok(_) | Err(roost_engine::Error::NothingToStop(_)) => {}
                 Err(error) => return Err(fault::engine(error)),
             }

@@ -187,11 +187,11 @@ async fn the_same_parameters_are_refused_over_http_and_over_rest() {
 }
 
 #[test]
-fn no_row_guards_a_method_that_changes_nothing_but_a_folder_that_is_looked_into() {
+fn no_row_guards_a_method_that_changes_nothing_but_a_folder_or_a_secret_that_is_looked_for() {
     let reads: Vec<_> = PARAMETERS
         .iter()
         .filter(|row| row.needs != Needs::Operate && row.method.cost() == Cost::Read)
         .map(|row| row.method)
         .collect();
-    assert_eq!(reads, [Method::SessionList, Method::WorkspaceDiscover]);
+    assert_eq!(reads, [Method::SessionList, Method::WorkspaceDiscover, Method::SecretValidate]);
 }

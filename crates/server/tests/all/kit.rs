@@ -5,11 +5,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures::{SinkExt, StreamExt};
+use roost_gateway::bootstrap::{Bootstrap, SettingsFolders};
+use roost_gateway::endpoint::Endpoint;
+use roost_gateway::secrets::Secrets;
+use roost_gateway::services::{ServiceOptions, Services};
 use roost_log::Log;
 use roost_model::scope::Scope;
 use roost_server::{Parts, Server, Settings, Tcp};
 use serde_json::{Value, json};
 use testkit::fake::FakeRuntimes;
+use testkit::mcp_servers::FakeServers;
 use testkit::{Harness, soon};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpStream, UnixStream};
@@ -24,6 +29,9 @@ pub(crate) struct Door {
     pub(crate) harness: Harness,
     pub(crate) server: Server,
     pub(crate) address: SocketAddr,
+    pub(crate) services: Arc<Services>,
+    /// The servers behind the services.
+    pub(crate) servers: FakeServers,
 }
 
 impl Door {
@@ -45,6 +53,22 @@ impl Door {
 
     /// A door over this engine that reads another log than the harness, such as one that counts.
     pub(crate) async fn over_log(harness: Harness, log: Arc<dyn Log>, configure: impl FnOnce(&mut Settings)) -> Self {
+        Self::start(harness, log, None, configure).await
+    }
+
+    /// A door with an MCP gateway.
+    pub(crate) async fn open_with_gateway(gateway: Arc<Endpoint>, configure: impl FnOnce(&mut Settings)) -> Self {
+        let harness = Harness::start().await;
+        let log = Arc::new(harness.log.clone());
+        Self::start(harness, log, Some(gateway), configure).await
+    }
+
+    async fn start(
+        harness: Harness,
+        log: Arc<dyn Log>,
+        gateway: Option<Arc<Endpoint>>,
+        configure: impl FnOnce(&mut Settings),
+    ) -> Self {
         let home = harness.home.path();
         let (state, repo) = (home.join("state"), home.join("repo"));
         for folder in [&state, &repo] {
@@ -53,15 +77,33 @@ impl Door {
         let mut settings = Settings {
             tcp: Some(Tcp { address: ([127, 0, 0, 1], 0).into(), tls: None, external_url: None }),
             socket: state.join("roost.sock"),
-            repo: Some(repo),
+            repo: Some(repo.clone()),
             workspace_roots: vec![home.to_owned()],
             ..Settings::default()
         };
         configure(&mut settings);
-        let parts = Parts { engine: harness.engine.clone(), log, state, version: "0.0.0".into() };
+        let folders =
+            SettingsFolders { home: home.to_owned(), config: home.join(".config"), codex: None, claude: None };
+        let bootstrap = Bootstrap { folders, command: "roost".into(), project: Some(repo.clone()) };
+        let secrets = Arc::new(Secrets::new(state.join("secrets"), |_| None));
+        let servers = FakeServers::default();
+        let (connect, options) = (Arc::new(servers.clone()), ServiceOptions::default());
+        let services = Arc::new(Services::start(log.clone(), connect, options, "0.0.0").await.unwrap());
+        let parts = Parts {
+            engine: harness.engine.clone(),
+            clients: Arc::default(),
+            log,
+            state,
+            version: "0.0.0".into(),
+            services: services.clone(),
+            gateway,
+            agent_services: None,
+            secrets,
+            bootstrap,
+        };
         let server = Server::start(parts, settings).await.unwrap();
         let address = server.address().unwrap_or_else(|| ([127, 0, 0, 1], 0).into());
-        Self { harness, server, address }
+        Self { harness, server, address, services, servers }
     }
 
     /// The runtime as the test plays it.
@@ -152,6 +194,7 @@ impl Door {
     /// Closes the door; the engine stays.
     pub(crate) async fn close(self) -> Harness {
         self.server.stop().await;
+        self.services.shut_down().await;
         self.harness
     }
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod admission;
+mod agent_tokens;
 mod answering;
 mod attaching;
 mod attacks;
@@ -21,6 +22,7 @@ mod lifecycle;
 mod limits;
 mod live;
 mod malformed;
+mod mcp;
 mod metrics;
 mod ordering;
 mod outside;
@@ -32,7 +34,9 @@ mod rest;
 mod restarting;
 mod resuming;
 mod routing;
+mod runs;
 mod secrecy;
+mod services;
 mod slow_client;
 mod sound;
 mod stage;
@@ -40,5 +44,6 @@ mod streaming;
 mod terminal;
 mod uploads;
 mod watching;
+mod web_app;
 mod workspaces;
 mod yolo;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use roost_engine::Engine;
 use roost_log::{
-    BoxFuture, DatedRule, Filter, Follower, Health, Log, LogOptions, Page, Receipt, Result, RowChange, RowKind, Seq,
-    SqliteLog, Start, StreamId,
+    BackPage, BoxFuture, DatedRule, Filter, Follower, Health, Log, LogOptions, Page, Receipt, Result, RowChange,
+    RowKind, Seq, SqliteLog, Start, StreamId,
 };
 use roost_model::approval::Pending;
 use roost_model::event::{NewEvent, NormalizedEventType};
@@ -50,6 +50,16 @@ impl Log for CountingLog {
 
     fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> BoxFuture<'_, Result<Page>> {
         self.log.read(stream, after, limit)
+    }
+
+    fn read_back(
+        &self,
+        stream: &StreamId,
+        before: Seq,
+        types: &[NormalizedEventType],
+        limit: usize,
+    ) -> BoxFuture<'_, Result<BackPage>> {
+        self.log.read_back(stream, before, types, limit)
     }
 
     fn follow(&self, filter: Filter, start: Start) -> BoxFuture<'_, Result<Follower>> {

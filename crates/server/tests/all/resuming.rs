@@ -232,6 +232,40 @@ async fn events_are_read_page_by_page_and_there_is_nothing_beyond_the_last() {
 }
 
 #[tokio::test]
+async fn events_are_read_back_from_the_end_page_by_page_and_by_type() {
+    let mut door = Door::open_with(unlimited).await;
+    let mut client = door.client().await;
+    let session = turn(&mut door, &mut client).await;
+    client.until("stream_read_complete").await;
+    let whole = client.call("log/read", json!({ "session_id": session })).await.unwrap();
+    let whole = whole["events"].as_array().unwrap();
+    let (mut paged, mut before) = (Vec::new(), 9_007_199_254_740_991_u64);
+    loop {
+        let read = json!({ "session_id": session, "before_seq": before, "limit": 3 });
+        let page = client.call("log/read", read).await.unwrap();
+        let events = page["events"].as_array().unwrap();
+        assert!(events.len() <= 3);
+        paged.splice(0..0, events.clone());
+        before = events[0]["seq"].as_u64().unwrap();
+        if page["has_more"] == false {
+            break;
+        }
+    }
+    assert_eq!(&paged, whole);
+    let types = ["task.started", "task.completed"];
+    let read = json!({ "session_id": session, "before_seq": whole.len() + 1, "types": types });
+    let some = client.call("log/read", read).await.unwrap();
+    let wanted: Vec<_> = whole.iter().filter(|event| types.iter().any(|name| event["type"] == *name)).collect();
+    assert_eq!(some["events"].as_array().unwrap().iter().collect::<Vec<_>>(), wanted);
+    assert_eq!(some["has_more"], false);
+    for refused in [json!({ "types": types }), json!({ "before_seq": 9, "types": ["no.such.type"] })] {
+        let mut read = refused.clone();
+        read["session_id"] = json!(session);
+        assert_eq!(client.call("log/read", read).await.unwrap_err()["code"], -32602, "{refused}");
+    }
+}
+
+#[tokio::test]
 async fn nothing_comes_any_more_after_unsubscribing() {
     let mut door = Door::open_with(unlimited).await;
     let mut client = door.client().await;

@@ -97,6 +97,18 @@ pub fn acp_clients() -> PathBuf {
     folder
 }
 
+/// The folder of the installed MCP tools: `node_modules` with the conformance suite, the inspector and
+/// `server-everything`. They run with [`program`]`("node")`.
+///
+/// # Panics
+///
+/// If they are not installed.
+pub fn mcp_tools() -> PathBuf {
+    let folder = locked_packages::mcp_tools_folder(&cache());
+    assert!(folder.is_dir(), "{} is missing: run `cargo xtask fixtures`", folder.display());
+    folder
+}
+
 /// The set of agents that the environment chooses.
 fn agent_set() -> AgentSet {
     match env::var(SET_VARIABLE).as_deref() {

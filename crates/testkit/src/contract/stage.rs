@@ -97,7 +97,7 @@ impl StageHome {
         let mut config = Config::new(environments, self.records(), self.dir.path().join("artifacts"));
         if let Some(used) = &subject.script.use_server {
             let (offered, first) = (self.offered.clone(), used.servers[0].clone());
-            config.mcp_servers = Arc::new(move |_| vec![offered.lock().clone().unwrap_or_else(|| first.clone())]);
+            config.mcp_servers = Arc::new(move |_, _| vec![offered.lock().clone().unwrap_or_else(|| first.clone())]);
         }
         let engine = Engine::start(Arc::new(log.clone()), runtimes, config).await.unwrap();
         (subject, Arc::new(engine), log)

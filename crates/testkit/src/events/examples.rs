@@ -12,6 +12,7 @@ use roost_model::pattern::{CallPattern, RememberedRule, Touches};
 use roost_model::payload::*;
 use roost_model::runtime::{InteractionMode, RuntimeName};
 use roost_model::scope::Scope;
+use roost_model::service::{Health, Lifecycle};
 use roost_model::session::{QueuedPrompt, SessionStatus};
 use roost_model::time::Timestamp;
 use roost_model::tool::{
@@ -24,7 +25,8 @@ use super::event;
 
 /// One event of every type in the table's order, numbered from 1.
 pub fn examples() -> Vec<NormalizedEvent> {
-    let bodies = [session_and_task_start(), model(), tool(), endings(), additions(), host()].concat();
+    let bodies =
+        [session_and_task_start(), model(), tool(), endings(), additions(), host(), services(), gateway()].concat();
     (1..).zip(bodies).map(|(seq, body)| with_full_envelope(event(seq, body))).collect()
 }
 
@@ -206,7 +208,7 @@ fn endings() -> Vec<EventBody> {
             },
         }
         .into(),
-        TaskStoppedPayload { reason: "user".into() }.into(),
+        TaskStoppedPayload { reason: "user".into(), stopped_by: Some(answerer()) }.into(),
     ]
 }
 
@@ -356,6 +358,45 @@ fn host() -> Vec<EventBody> {
     ]
 }
 
+fn services() -> Vec<EventBody> {
+    vec![
+        ServiceManifestAppliedPayload {
+            service_id: "svc_b16de01f2662".into(),
+            version: 2,
+            namespace: "everything".into(),
+            enabled: true,
+        }
+        .into(),
+        ServiceStateChangedPayload {
+            service_id: "svc_b16de01f2662".into(),
+            before: Lifecycle::Running,
+            lifecycle: Lifecycle::Crashed,
+            health: Health::Unreachable,
+            error: Some("the connection was refused".into()),
+            next_attempt: Some(Timestamp::from_millis(1_763_197_849_000)),
+            restart_count: 1,
+        }
+        .into(),
+        ServiceInterfaceRefreshedPayload {
+            service_id: "svc_b16de01f2662".into(),
+            revision: "iface_0123456789ab".into(),
+            tools: 12,
+            resources: 3,
+            prompts: 1,
+            held_back: vec!["echo".into()],
+        }
+        .into(),
+        ServiceToolsApprovedPayload {
+            service_id: "svc_b16de01f2662".into(),
+            tools: vec!["echo".into()],
+            count: 1,
+            approved_by: Some("ada".into()),
+        }
+        .into(),
+        ServiceRemovedPayload { service_id: "svc_b16de01f2662".into(), namespace: "everything".into() }.into(),
+    ]
+}
+
 fn git_status() -> CallPattern {
     CallPattern {
         runtime: Some("codex".into()),
@@ -385,4 +426,39 @@ fn artifact(name: &str) -> ArtifactRef {
         content_hash: Some("sha256:3333".into()),
         name: Some(name.into()),
     }
+}
+
+fn gateway() -> Vec<EventBody> {
+    vec![
+        McpToolCalledPayload {
+            principal: "session:s1".into(),
+            client: Some("claude-code 2.1".into()),
+            service_id: Some("svc_0123456789ab".into()),
+            tool: "docs__search".into(),
+            routed_tool: "search".into(),
+            success: false,
+            error: Some("the service did not answer within 30s".into()),
+            policy: ToolPolicyEvaluation {
+                source: PolicySource::User,
+                result: PolicyResult::Allow,
+                rule: Some("user_approved".into()),
+            },
+            duration_us: 30_000_000,
+            request_bytes: 24,
+            response_bytes: 0,
+            session_id: Some("s1".into()),
+            tool_call_id: Some("tc_1".into()),
+            trace_id: Some("0af7651916cd43dd8448eb211c80319c".into()),
+            parent_span_id: Some("b7ad6b7169203331".into()),
+            arguments: Some(json!({ "query": "tides" })),
+        }
+        .into(),
+        McpBudgetExceededPayload {
+            run_id: "nightly".into(),
+            budget: BudgetKind::Tokens,
+            spent: 210_000.0,
+            limit: 200_000.0,
+        }
+        .into(),
+    ]
 }

@@ -46,6 +46,8 @@ pub struct RecordedRequest {
     pub line: String,
     /// The name of the model that it asks for; empty if it is no request for an answer.
     pub model: String,
+    /// How much the model is asked to think, as OpenAI's API has it.
+    pub effort: Option<String>,
     /// The script that its latest prompt names.
     pub script: Option<String>,
     /// The beginning of each tool result since its latest prompt.
@@ -170,6 +172,7 @@ async fn answer(State(model): State<Arc<Model>>, method: Method, uri: Uri, body:
         api: None,
         line,
         model: String::new(),
+        effort: None,
         script: None,
         results: Vec::new(),
         tools: Vec::new(),
@@ -206,6 +209,7 @@ async fn ask(model: &Model, plain: RecordedRequest, endpoint: &ModelEndpoint, bo
     let open = model.record(RecordedRequest {
         api: Some(endpoint.api),
         model: wants.clone(),
+        effort: body["reasoning"]["effort"].as_str().map(ToOwned::to_owned),
         script: request.script.clone(),
         results: request.results.clone(),
         tools: request.tools.iter().map(|tool| tool.name.clone()).collect(),

@@ -6,6 +6,7 @@ mod marks;
 mod open;
 mod read;
 mod sniff;
+mod text;
 mod uploads;
 
 pub use image_type::ImageType;
@@ -14,4 +15,5 @@ pub use marks::Marks;
 pub use open::{OpenFile, open};
 pub use read::{ByteRange, Content, read};
 pub use sniff::{ContentType, sniff};
+pub use text::{read_text, write_text};
 pub use uploads::{Limits, Refusal, StoredUpload, Upload, UploadKind, Uploads};

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use roost_workspace::index::scan;
-use roost_workspace::{Error, RelPath, Root};
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use roost_workspace::{Error, RelPath, Root, files};
+use rustix::fs::{CWD, FileType, Mode, RenameFlags, renameat_with};
 use tempfile::TempDir;
 
 /// A workspace `in` beside a secret, with every link that a bad repository might hold.
@@ -48,6 +48,26 @@ fn a_link_that_leads_out_is_refused() {
         let refused = root.open_dir(&RelPath::parse(path).unwrap());
         assert!(matches!(refused, Err(Error::PathTraversal { .. })), "{path}: {refused:?}");
     }
+}
+
+#[test]
+fn nothing_is_written_through_a_link_that_leads_out_or_into_what_is_no_file() {
+    let (place, root) = place();
+    let path = |path: &str| RelPath::parse(path).unwrap();
+    for outside in ["up", "parent/secret", "parent/new", "neighbour/secret", "neighbour/new/deep", "circle"] {
+        assert!(files::write_text(&root, &path(outside), "x").is_err(), "{outside}");
+    }
+    rustix::fs::mknodat(CWD, place.path().join("in/pipe"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+    for no_file in ["pipe", "src"] {
+        assert!(files::write_text(&root, &path(no_file), "x").is_err(), "{no_file}");
+    }
+    for name in ["secret", "in-side/secret"] {
+        assert_eq!(fs::read_to_string(place.path().join(name)).unwrap(), "s3cret");
+    }
+    assert!(!place.path().join("new").exists() && !place.path().join("in-side/new").exists());
+    files::write_text(&root, &path("a/b/new.txt"), "longer\ntext\n").unwrap();
+    files::write_text(&root, &path("a/b/new.txt"), "short\n").unwrap();
+    assert_eq!(files::read_text(&root, &path("a/b/new.txt"), None, None).unwrap(), "short\n");
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
+use roost_settings::{SettingsChange, Written};
 use serde_json::{Map, Value, json};
 
-use super::settings_file::{self, Written};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::paths;
@@ -68,7 +68,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         print_stderr(format_args!("Add this to {}, or let --write do it.", file.display()));
         return Ok(Exit::Completed);
     }
-    let told = match settings_file::write(&file, |text| entry.merged(args.editor, text)) {
+    let told = match SettingsChange::plan(&file, |text| entry.merged(args.editor, text)).and_then(SettingsChange::write)
+    {
         Ok(Written::Unchanged) => format!("{} has it already.", file.display()),
         Ok(Written::Created) => format!("Wrote {}. {}", file.display(), args.editor.next_step(&entry.name)),
         Ok(Written::Changed { backup }) => format!(
@@ -145,7 +146,7 @@ impl AgentEntry {
 
     /// A settings file with the agent in it; `text` is the file as it is.
     fn merged(&self, editor: Editor, text: &str) -> Result<String, String> {
-        settings_file::merge(text, &[AGENTS, &self.name], &self.members(editor))
+        roost_settings::json::merge(text, &[AGENTS, &self.name], &self.members(editor))
     }
 
     /// The tables for the two plugins of Neovim that speak ACP.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use testkit::agents::Agent;
 
 use super::editor::{Editor, code};
+use crate::codex::MODEL;
 use crate::kit::{RoostInstance, script, wait_for};
 use crate::real;
 
@@ -43,6 +44,38 @@ fn under_the_name_codex_cli_acp_sessions_run_on_codex() {
     let prompt = editor.prompt(id, "SCRIPT:text");
     assert_eq!(editor.reply(prompt)["result"]["stopReason"], "end_turn");
     assert!(!editor.answer().is_empty());
+}
+
+#[test]
+fn under_the_name_codex_cli_acp_arguments_count() {
+    let instance = RoostInstance::new();
+    fs::create_dir_all(instance.home()).unwrap();
+    let named = instance.home().join("codex-cli-acp");
+    symlink(env!("CARGO_BIN_EXE_roost"), &named).unwrap();
+    let mut command = Command::new(&named);
+    instance.clear(&mut command).args(["--profile", "strict", "--runtime=demo"]);
+    let mut editor = Editor::from_command(command);
+    editor.initialize();
+    assert_eq!(code(&editor.call("session/new", json!({ "cwd": instance.work() }))), -32602, "strict");
+    let session = editor.result("session/new", json!({ "cwd": instance.work(), "mcpServers": [] }));
+    assert_eq!(session["configOptions"][2]["currentValue"], "demo");
+}
+
+#[test]
+fn the_thought_level_reaches_the_model_of_a_real_codex() {
+    let instance = real::instance(Agent::Codex, "codex", &[]);
+    let mut editor = Editor::open(&instance, &["--runtime", "codex"]);
+    let session = editor.new_session(&instance);
+    for level in ["high", "low"] {
+        let chosen = json!({ "sessionId": session, "configId": "thought_level", "value": level });
+        editor.result("session/set_config_option", chosen);
+        let before = MODEL.requests().len();
+        let prompt = editor.prompt(&session, "SCRIPT:text");
+        assert_eq!(editor.reply(prompt)["result"]["stopReason"], "end_turn");
+        let asked: Vec<_> = MODEL.requests().into_iter().skip(before).filter(|request| request.api.is_some()).collect();
+        let efforts: Vec<_> = asked.iter().map(|request| request.effort.as_deref()).collect();
+        assert!(!efforts.is_empty() && efforts.iter().all(|effort| *effort == Some(level)), "{level}: {asked:?}");
+    }
 }
 
 /// An editor of `codex-cli-acp` with these variables. Its Codex, which `CODEX_RUN` names, is too old for its app server

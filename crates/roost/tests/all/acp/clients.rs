@@ -56,7 +56,9 @@ impl Setup {
         let noted = format!(
             r#"exec 3< <(tee "{wire}/$$.sent") 4> >(tee "{wire}/$$.received"); exec "$0" "$@" <&3 >&4 3<&- 4>&-"#
         );
-        script(&setup.agent(), &format!("exec bash -c '{noted}' '{roost}' acp --runtime {} \"$@\"", hosted.id));
+        // It speaks version 2 with those who ask for it.
+        let acp = format!("acp --protocol-v2 --runtime {}", hosted.id);
+        script(&setup.agent(), &format!("exec bash -c '{noted}' '{roost}' {acp} \"$@\""));
         setup
     }
 
@@ -79,7 +81,8 @@ impl Setup {
         whole.as_object_mut().unwrap().extend(plan.as_object().unwrap().clone());
         let done = RunningCommand::new(self.instance.clear(&mut sdk.command()).arg(whole.to_string())).finish();
         let report: Value = serde_json::from_str(&done.ended(0).stdout).unwrap();
-        assert_eq!((&report["version"], &report["exit"]), (&json!(1), &json!(0)), "{sdk:?}: {report:#}");
+        let version = plan.get("version").cloned().unwrap_or(json!(1));
+        assert_eq!((&report["version"], &report["exit"]), (&version, &json!(0)), "{sdk:?}: {report:#}");
         report
     }
 
@@ -125,8 +128,11 @@ impl Setup {
 
 #[track_caller]
 fn check_connection(sent: &Path, received: &Path) {
-    let mut checker = AcpChecker::new(1);
-    fs::read_to_string(sent).unwrap().lines().for_each(|line| checker.client_sent(line));
+    let sent = fs::read_to_string(sent).unwrap();
+    let hello: Value = serde_json::from_str(sent.lines().next().unwrap()).unwrap();
+    let version = if hello["params"]["protocolVersion"] == 2 { 2 } else { 1 };
+    let mut checker = AcpChecker::new(version);
+    sent.lines().for_each(|line| checker.client_sent(line));
     for line in fs::read_to_string(received).unwrap().lines() {
         checker.agent_sent(line).unwrap_or_else(|problem| panic!("{problem}"));
     }
@@ -293,22 +299,66 @@ fn acpx_changes_the_mode_of_its_session() {
 
 #[tokio::test]
 async fn the_typescript_sdk_prompts_answers_loads_and_cancels_over_a_websocket() {
-    use_typescript_sdk_over("ws").await;
+    use_typescript_sdk_over("ws", 1).await;
 }
 
 #[tokio::test]
 async fn the_typescript_sdk_prompts_answers_loads_and_cancels_over_http() {
-    use_typescript_sdk_over("http").await;
+    use_typescript_sdk_over("http", 1).await;
+}
+
+#[tokio::test]
+async fn the_typescript_sdk_speaks_version_2_over_a_websocket() {
+    use_typescript_sdk_over("ws", 2).await;
+}
+
+#[tokio::test]
+async fn the_typescript_sdk_speaks_version_2_over_http() {
+    use_typescript_sdk_over("http", 2).await;
+}
+
+/// The draft of version 2 over stdio: approve, deny, cancel in both ways, and load.
+fn the_typescript_sdk_speaks_version_2(hosted: HostedAgent) {
+    let drive = |plan: Value| {
+        let setup = Setup::new(hosted);
+        let mut plan = plan;
+        plan["version"] = json!(2);
+        let report = setup.drive(Sdk::TypeScript, &plan);
+        (setup, report)
+    };
+    for (answer, status, stop) in [
+        ("allow_once", "completed", "end_turn"),
+        ("reject_once", "failed", "end_turn"),
+        ("cancel", "failed", "cancelled"),
+    ] {
+        let (setup, report) = drive(json!({ "prompts": [hosted.write], "answer": answer }));
+        assert_eq!(stops(&report), [stop], "{answer}: {report:#}");
+        assert_eq!(report["permissions"].as_array().unwrap().len(), 1, "{answer}: {report:#}");
+        assert_eq!(report["turns"][0]["tools"], json!([status]), "{answer}: {report:#}");
+        assert_eq!(setup.out().exists(), answer == "allow_once", "{answer}: {report:#}");
+        setup.check_wire();
+    }
+    let (setup, report) = drive(json!({ "prompts": [hosted.slow, hosted.short], "cancel_on": "agent_message_chunk" }));
+    assert_eq!(stops(&report), ["cancelled", "end_turn"], "{report:#}");
+    let plan = json!({ "version": 2, "load": report["session"], "prompts": [hosted.short] });
+    let report = setup.drive(Sdk::TypeScript, &plan);
+    // The SDK's handlers may run after the reply that they came before.
+    let updates =
+        [&report["replayed"], &report["turns"][0]["updates"]].map(|updates| updates.as_array().unwrap().clone());
+    let prompts = updates.concat().iter().filter(|kind| **kind == "user_message_chunk").count();
+    assert_eq!((prompts, stops(&report)), (3, vec!["end_turn"]), "{report:#}");
+    setup.check_wire();
 }
 
 /// The name of the transport is also the scheme of its address.
-async fn use_typescript_sdk_over(transport: &str) {
+async fn use_typescript_sdk_over(transport: &str, version: u8) {
     let instance = RoostInstance::new();
+    instance.configure("[server]\nacp_protocol_v2 = true\n");
     let door = remote::up(&instance);
     let authorization = format!("Bearer {}", remote::paired(&instance, door).await);
     let mut plan = json!({
         "transport": transport, "url": format!("{transport}://{door}/acp"), "headers": { "Authorization": authorization },
-        "cwd": instance.work(), "prompts": [DEMO.write, DEMO.short],
+        "cwd": instance.work(), "prompts": [DEMO.write, DEMO.short], "version": version,
     });
     let drive = |plan: &Value| -> Value {
         let mut command = Sdk::TypeScript.command();
@@ -316,6 +366,7 @@ async fn use_typescript_sdk_over(transport: &str) {
         serde_json::from_str(&done.stdout).unwrap()
     };
     let begun = drive(&plan);
+    assert_eq!(begun["version"], version, "{begun:#}");
     assert_eq!(stops(&begun), ["end_turn", "end_turn"], "{begun:#}");
     assert!(instance.work().join("out.txt").exists(), "{begun:#}");
     plan["load"] = begun["session"].clone();
@@ -391,6 +442,11 @@ macro_rules! with_every_client {
             #[test]
             fn a_session_is_loaded_with_what_was_said_and_goes_on() {
                 super::a_session_is_loaded_with_what_was_said_and_goes_on($hosted);
+            }
+
+            #[test]
+            fn the_typescript_sdk_speaks_version_2() {
+                super::the_typescript_sdk_speaks_version_2($hosted);
             }
 
             #[test]

@@ -5,8 +5,11 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
+use testkit::agents::Agent;
+
 use super::editor::Editor;
 use crate::kit::{RoostInstance, of_type, wait_for};
+use crate::real;
 
 fn load(instance: &RoostInstance, session: &str) -> Value {
     json!({ "sessionId": session, "cwd": instance.work(), "mcpServers": [] })
@@ -100,6 +103,41 @@ fn a_second_editor_sees_the_first_ones_prompt_and_either_answers() {
     second.chunk("notes.txt");
     let theirs = second.updates("user_message_chunk").pop().unwrap();
     assert_eq!(theirs["content"]["text"], "edit notes.txt");
+}
+
+#[test]
+fn a_stop_says_who_stopped_it_in_the_log_and_to_the_editor_that_waits() {
+    let instance = RoostInstance::new();
+    let mut editor = Editor::open(&instance, &[]);
+    let session = editor.new_session(&instance);
+    let prompt = editor.prompt(&session, "slow 600");
+    editor.wait("an answer", |message| message["params"]["update"]["sessionUpdate"] == "agent_message_chunk");
+    instance.run(&["stop", &session]).ended(0);
+    let reply = editor.reply(prompt);
+    assert_eq!(reply["result"]["stopReason"], "cancelled", "{reply}");
+    let by = &reply["result"]["_meta"]["roost"]["stoppedBy"];
+    assert_eq!(by["from"], "local", "{reply}");
+    let log = instance.run(&["log", "--json", &session]).ended(0).stdout;
+    let events: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let stopped = &of_type(&events, "task.stopped")[0]["payload"]["stopped_by"];
+    assert_eq!((&stopped["client_id"], &stopped["from"]), (&by["clientId"], &by["from"]), "{stopped}");
+    assert!(stopped["client_id"].is_string(), "{stopped}");
+}
+
+#[test]
+fn the_commands_of_a_runtime_are_listed_also_in_a_folder_of_no_workspace() {
+    let instance = real::instance(Agent::Claude, "claude", &[]);
+    let commands = instance.work().join(".claude/commands");
+    std::fs::create_dir_all(&commands).unwrap();
+    std::fs::write(commands.join("greet.md"), "Say hello.").unwrap();
+    let mut editor = Editor::open(&instance, &["--runtime", "claude"]);
+    editor.new_session(&instance);
+    let listed = instance.run(&["workspaces", "--json"]).ended(0).stdout;
+    assert!(listed.trim().is_empty() || !listed.contains("work"), "the folder is no workspace: {listed}");
+    editor.wait("the commands", |message| {
+        let commands = message["params"]["update"]["availableCommands"].as_array();
+        commands.is_some_and(|commands| commands.iter().any(|command| command["name"] == "greet"))
+    });
 }
 
 #[test]

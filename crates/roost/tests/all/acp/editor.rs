@@ -28,6 +28,13 @@ impl Editor {
         Self::from_command(instance.command(&[&["acp"], args].concat()))
     }
 
+    /// The same, for a connection that will speak this version of the protocol.
+    pub(super) fn start_version(instance: &RoostInstance, args: &[&str], version: u8) -> Self {
+        let mut editor = Self::start(instance, args);
+        editor.checker = AcpChecker::new(version);
+        editor
+    }
+
     pub(super) fn from_command(mut command: Command) -> Self {
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = child.spawn().unwrap();

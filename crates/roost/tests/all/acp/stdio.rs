@@ -2,10 +2,15 @@
 
 use std::fs;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as BASE64;
 use serde_json::json;
+use testkit::agents::Agent;
 
 use super::editor::{Editor, code, kinds};
+use crate::attaching::PIXEL;
 use crate::kit::{RoostInstance, wait_for};
+use crate::real;
 
 #[test]
 fn the_agent_says_what_it_can_do() {
@@ -290,6 +295,20 @@ fn files_are_mentioned_where_the_prompt_links_to_them() {
     assert_eq!(editor.reply(id)["result"]["stopReason"], "end_turn");
     let log = instance.run(&["log", &session, "--json"]).ended(0).stdout;
     assert!(log.contains("a b.txt\\\""), "{log}");
+}
+
+#[test]
+fn an_image_of_a_prompt_reaches_a_runtime_that_takes_images() {
+    let instance = real::instance(Agent::Claude, "claude", &[]);
+    let mut editor = Editor::open(&instance, &["--runtime", "claude"]);
+    let session = editor.new_session(&instance);
+    let prompt = json!([
+        { "type": "text", "text": "SCRIPT:look" },
+        { "type": "image", "mimeType": "image/png", "data": BASE64.encode(PIXEL) },
+    ]);
+    let id = editor.request("session/prompt", json!({ "sessionId": session, "prompt": prompt }));
+    assert_eq!(editor.reply(id)["result"]["stopReason"], "end_turn");
+    assert!(editor.answer().contains("saw 1 image(s): image/png"), "{}", editor.answer());
 }
 
 #[test]

@@ -19,6 +19,7 @@ pub(super) fn rows() -> Vec<Row> {
         gives("agent/status", json!({}), json!({ "state": "idle", "agent_type": "fake" })),
         gives("agent/commands", json!({}), json!({ "agent_type": "fake", "commands": [] })),
         refuses("agent/commands", json!({ "agent_type": "hal" }), "INVALID_PAYLOAD"),
+        refuses("agent/commands", json!({ "session_id": "no" }), "SESSION_NOT_FOUND"),
         refuses("agent/commands", json!({ "workspace_id": "nobody" }), "WORKSPACE_NOT_FOUND"),
         refuses("agent/stop", json!({}), "CLAUDE_NOT_RUNNING"),
         refuses("agent/input", json!({ "input": "enter" }), "CLAUDE_NOT_RUNNING"),

@@ -22,6 +22,7 @@ pub(super) fn rows() -> Vec<Row> {
                 "devices": [
                     { "device_id": "*", "scope": "operate", "paired_at": "*", "expires_at": "*" },
                     { "device_id": "*", "scope": "operate", "remote_addr": "127.0.0.1" },
+                    { "device_id": "*", "scope": "admin" },
                 ],
             }),
         )
@@ -31,14 +32,14 @@ pub(super) fn rows() -> Vec<Row> {
             json!({}),
             json!({
                 "pid": "*", "version": "0.0.0", "address": "~127.0.0.1:", "clients": 2, "running_tasks": 0,
-                "pending": 0, "devices": 2, "auto_started": false, "log": "ok",
+                "pending": 0, "devices": 3, "auto_started": false, "log": "ok",
             }),
         ),
         gives("device/pending", json!({}), json!({ "pending": [], "count": 0 })),
         refuses("device/approve", json!({ "request_id": "nobody" }), "INVALID_PAYLOAD"),
         gives("device/revoke", json!({ "device_id": "$device" }), json!({ "success": true })),
         refuses("device/revoke", json!({ "device_id": "$device" }), "INVALID_PAYLOAD"),
-        gives("device/list", json!({}), json!({ "devices": [{ "device_id": "*" }] })),
+        gives("device/list", json!({}), json!({ "devices": [{ "device_id": "*" }, { "device_id": "*" }] })),
         gives("daemon/stop", json!({}), json!({ "success": true })),
     ]
 }

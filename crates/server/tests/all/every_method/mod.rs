@@ -6,6 +6,7 @@
 //! the errors that the document promises.
 
 mod agent;
+mod bootstrap;
 mod file;
 mod git;
 mod host;
@@ -13,6 +14,9 @@ mod lifecycle;
 mod repository;
 mod routes;
 mod row;
+mod run;
+mod secret;
+mod service;
 mod session;
 mod workspace;
 mod world;
@@ -37,10 +41,15 @@ const AREAS: &[(&str, Rows)] = &[
     ("git", git::rows),
     ("worktree", git::worktree_rows),
     ("repository", repository::rows),
+    ("service", service::rows),
+    ("runs", run::rows),
+    ("secrets", secret::rows),
+    ("bootstrap", bootstrap::rows),
     ("host", host::rows),
     ("routes of agents", routes::agent_routes),
     ("routes of git", routes::git_routes),
     ("routes of files", routes::file_routes),
+    ("routes of services", service::routes),
 ];
 
 /// Walks the table of an area on a server of its own; tells every row that does not hold.
@@ -94,8 +103,13 @@ walks! {
     the_methods_of_git_answer_as_documented: "git",
     the_methods_of_worktrees_answer_as_documented: "worktree",
     the_methods_of_the_index_answer_as_documented: "repository",
+    the_methods_of_services_answer_as_documented: "service",
+    the_methods_of_runs_answer_as_documented: "runs",
+    the_methods_of_secrets_answer_as_documented: "secrets",
+    the_methods_of_bootstrap_answer_as_documented: "bootstrap",
     the_methods_of_the_host_answer_as_documented: "host",
     the_routes_of_agents_answer_as_documented: "routes of agents",
     the_routes_of_git_answer_as_documented: "routes of git",
     the_routes_of_files_answer_as_documented: "routes of files",
+    the_routes_of_services_answer_as_documented: "routes of services",
 }

@@ -139,6 +139,16 @@ fn reading() -> Vec<Row> {
                 "other_viewers": [],
             }),
         ),
+        refuses("session/client/next", json!({}), "INVALID_COMMAND"),
+        refuses("session/client/answer", json!({ "request_id": 1, "result": {} }), "INVALID_COMMAND"),
+        refuses("session/client/offer", json!({ "session_id": "no", "read_files": true }), "SESSION_NOT_FOUND"),
+        gives(
+            "session/client/offer",
+            json!({ "session_id": "$session", "read_files": true }),
+            json!({ "success": true }),
+        ),
+        refuses("session/client/answer", json!({ "request_id": 1, "result": {} }), "INVALID_PAYLOAD"),
+        refuses("session/client/answer", json!({ "request_id": 1 }), "INVALID_PAYLOAD"),
         refuses(
             "client/session/focus",
             json!({ "session_id": "no", "workspace_id": "$workspace" }),
@@ -230,6 +240,11 @@ fn following() -> Vec<Row> {
             .expects_event("stream_read_complete", json!({ "session_id": "$long" })),
         gives("log/read", json!({ "session_id": "$long", "after_seq": 4, "limit": 1 }), json!({ "last_seq": 5 }))
             .saves("artifact", "/events/0/payload/content/0/artifact_id"),
+        gives(
+            "log/read",
+            json!({ "session_id": "$long", "before_seq": 5, "types": ["session.created"] }),
+            json!({ "last_seq": 1, "has_more": false }),
+        ),
         gives(
             "artifact/read",
             json!({ "artifact_id": "$artifact", "length": 100 }),

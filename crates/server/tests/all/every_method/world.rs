@@ -30,6 +30,8 @@ pub(super) struct World {
     /// The connection of the user at the machine.
     local: Client,
     token: String,
+    /// The token of a device with the scope `admin`.
+    admin: String,
     document: Value,
     variables: Variables,
     _agents: JoinSet<()>,
@@ -47,8 +49,9 @@ impl World {
             ("gif", json!("GIF89a and the rest of a small picture")),
         ]);
         let (client, local, token) = (door.client().await, door.local().await, door.token().await);
+        let admin = door.pair(Some(Scope::Admin)).await["access_token"].as_str().unwrap().to_owned();
         let document = openrpc::document(PROTOCOL_VERSION);
-        Self { door, terminal, client, local, token, document, variables, _agents: agents }
+        Self { door, terminal, client, local, token, admin, document, variables, _agents: agents }
     }
 
     /// Walks one row; why it does not hold.
@@ -102,11 +105,13 @@ impl World {
         let all = Method::ALL.iter().flat_map(|method| method.routes());
         let route = all.into_iter().find(|route| route.verb.name() == verb && route.path == path);
         let method = route.unwrap_or_else(|| panic!("there is no {verb} {path}")).method;
-        let authorization = format!("Bearer {}", self.token);
+        let (path, params) = with_path_params(path, params);
+        let token = if method.scope() == Scope::Admin { &self.admin } else { &self.token };
+        let authorization = format!("Bearer {token}");
         let headers = [("Authorization", authorization.as_str()), ("Content-Type", "application/json")];
         let (line, body) = match verb {
             "POST" => (format!("POST {path}"), params.to_string()),
-            _ => (format!("{verb} {path}?{}", query(params)), String::new()),
+            _ => (format!("{verb} {path}?{}", query(&params)), String::new()),
         };
         let (status, _, body) = self.door.http(&line, &headers, &body).await;
         let body: Value = serde_json::from_str(&body).unwrap_or_else(|_| panic!("{line}: {status} {body}"));
@@ -145,6 +150,19 @@ impl World {
         }
         Err(format!("the document does not say that {code:?} may come: {fault}"))
     }
+}
+
+/// A route's path with its parts in braces filled in, and the parameters that are left.
+fn with_path_params(path: &str, params: &Value) -> (String, Value) {
+    let (mut path, mut left) = (path.to_owned(), params.clone());
+    for (name, value) in params.as_object().unwrap() {
+        let part = format!("{{{name}}}");
+        if path.contains(&part) {
+            path = path.replace(&part, value.as_str().unwrap());
+            left.as_object_mut().unwrap().remove(name);
+        }
+    }
+    (path, left)
 }
 
 /// Parameters as the query string of a URL.

@@ -1,0 +1,150 @@
+//! `roost secrets`: the secrets of services, without what they hold.
+
+use std::io::{self, BufRead, IsTerminal, Read};
+
+use roost_model::secret::Secret;
+use roost_rpc::{NoParams, SecretCheck, SecretParams, SecretSetParams, method};
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+
+use crate::blocking;
+use crate::cli::Context;
+use crate::connect;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::screen::{self, one_line};
+use crate::stderr::print_stderr;
+use crate::style::Style;
+use crate::table::{self, Overflow};
+
+/// The most bytes that are read; a secret is a line.
+const MAX_SECRET: u64 = 64 * 1024 + 2;
+
+const EXAMPLES: &str = "\
+Examples:
+  roost secrets                            list the secrets that are kept in files
+  roost secrets set file:team/token        type a secret, which is not shown
+  roost secrets set file:team/token < FILE read it from a file instead
+  roost secrets validate env:TEAM_TOKEN    say whether the daemon has this variable
+  roost secrets delete file:team/token     delete one
+  roost secrets providers                  list the forms of references, and the folder of secrets";
+
+/// List, set, check or delete the secrets of services
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<SecretsAction>,
+    /// Print the answer of the daemon as JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(clap::Subcommand)]
+enum SecretsAction {
+    /// Keep a secret in a file that only you can read; it is typed, or read from stdin
+    Set {
+        /// file: and a path within the folder of secrets
+        reference: String,
+    },
+    /// Delete a secret
+    Delete {
+        /// file: and a path within the folder of secrets
+        reference: String,
+    },
+    /// Say whether a reference can be used now
+    Validate {
+        /// env:VARIABLE, file:PATH, header_env:Header:VARIABLE, or a name
+        reference: String,
+    },
+    /// List the forms of references, and the folder of secrets
+    Providers,
+    /// List the secrets that are kept in files
+    List,
+}
+
+pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
+    let json = args.json;
+    match args.action.unwrap_or(SecretsAction::List) {
+        SecretsAction::Set { reference } => {
+            // Connected first, so that nobody types a secret for nothing.
+            let client = connect::open(context).await?;
+            let asked = reference.clone();
+            let secret = blocking(move || read_secret(&asked).map_err(Error::Input)).await?;
+            let written = client.call::<method::SecretSet>(SecretSetParams { auth_ref: reference, secret }).await?;
+            match json {
+                true => screen::print_json(&written)?,
+                false => screen::print(&one_line(&format!("{} is set.", written.auth_ref)))?,
+            }
+        }
+        SecretsAction::Delete { reference } => {
+            let client = connect::open(context).await?;
+            let deleted = client.call::<method::SecretDelete>(SecretParams { auth_ref: reference }).await?;
+            match json {
+                true => screen::print_json(&deleted)?,
+                false => screen::print(&one_line(&format!("{} is deleted.", deleted.auth_ref)))?,
+            }
+        }
+        SecretsAction::Validate { reference } => {
+            let client = connect::open(context).await?;
+            let check = client.call::<method::SecretValidate>(SecretParams { auth_ref: reference }).await?;
+            match json {
+                true => screen::print_json(&check)?,
+                false => screen::print(&one_line(&described(&check)))?,
+            }
+            return Ok(if check.valid { Exit::Completed } else { Exit::Failed });
+        }
+        SecretsAction::Providers => {
+            let client = connect::open(context).await?;
+            let found = client.call::<method::SecretProviders>(NoParams {}).await?;
+            if json {
+                screen::print_json(&found)?;
+            } else {
+                let names: Vec<_> = found.providers.iter().map(|provider| provider.name.as_str()).collect();
+                let missing = if found.file_root_exists { "" } else { " (made with the first secret)" };
+                screen::print(&one_line(&format!("References: {}.", names.join(", "))))?;
+                screen::print(&one_line(&format!("Files are in {}{missing}.", found.file_root)))?;
+            }
+        }
+        SecretsAction::List => {
+            let client = connect::open(context).await?;
+            let found = client.call::<method::SecretList>(NoParams {}).await?;
+            let mut out = screen::stdout();
+            if json {
+                found.items.iter().try_for_each(|secret| out.json(secret)).map_err(Error::Output)?;
+            } else if found.items.is_empty() {
+                screen::print("No secrets are kept. `roost secrets set file:NAME` keeps one.")?;
+            } else {
+                let rows: Vec<_> = found.items.iter().map(|secret| [secret.auth_ref.clone()]).collect();
+                table::write(&mut out, Style::for_stdout(), Overflow::Cut, ["REFERENCE"], &rows)
+                    .map_err(Error::Output)?;
+            }
+        }
+    }
+    Ok(Exit::Completed)
+}
+
+fn described(check: &SecretCheck) -> String {
+    match check.valid {
+        true => format!("{} can be used; it is sent as {}.", check.auth_ref, check.header_keys.join(", ")),
+        false => format!("{} cannot be used: {}.", check.auth_ref, check.issues.join("; ")),
+    }
+}
+
+/// Reads a secret from the terminal without showing it, or whatever stdin is.
+fn read_secret(reference: &str) -> io::Result<Secret> {
+    let stdin = io::stdin();
+    let mut text = String::new();
+    if !stdin.is_terminal() {
+        stdin.lock().take(MAX_SECRET).read_to_string(&mut text)?;
+        return Ok(text.trim_end_matches(['\r', '\n']).into());
+    }
+    print_stderr(format_args!("The secret for {reference} (it is not shown):"));
+    let shown = tcgetattr(&stdin)?;
+    let mut hidden = shown.clone();
+    hidden.local_modes.remove(LocalModes::ECHO);
+    tcsetattr(&stdin, OptionalActions::Flush, &hidden)?;
+    let read = stdin.lock().take(MAX_SECRET).read_line(&mut text);
+    tcsetattr(&stdin, OptionalActions::Flush, &shown)?;
+    read?;
+    Ok(text.trim_end_matches(['\r', '\n']).into())
+}

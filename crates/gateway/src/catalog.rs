@@ -1,0 +1,64 @@
+//! What all running services offer, as one snapshot.
+
+use std::sync::Arc;
+
+use roost_model::ids::ServiceId;
+use roost_model::service::{Health, Lifecycle};
+use serde_json::value::RawValue;
+
+use crate::namespace::Namespace;
+use crate::upstream::ServerProfile;
+
+/// What all running services offer at one moment. A new one is made at each change.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    /// Grows with each change; clients' lists are cached by it.
+    pub generation: u64,
+    /// The services that can be used now, ordered by namespace.
+    pub services: Vec<Arc<OfferedService>>,
+    /// The enabled services that cannot be used now, ordered by namespace.
+    pub missing: Vec<MissingService>,
+}
+
+/// A service that can be used, with the part of its interface that policy and approvals let through.
+#[derive(Debug)]
+pub struct OfferedService {
+    /// The id by which its connections and its records name it.
+    pub id: ServiceId,
+    /// The prefix of its names.
+    pub namespace: Namespace,
+    /// What the service said about itself.
+    pub profile: ServerProfile,
+    /// Its approved and allowed tools, in the service's order.
+    pub tools: Vec<ListedItem>,
+    /// Its resources, by address.
+    pub resources: Vec<ListedItem>,
+    /// Its templates of addresses.
+    pub resource_templates: Vec<ListedItem>,
+    /// Its prompts, in the order of the service.
+    pub prompts: Vec<ListedItem>,
+}
+
+/// One entry of a list, as the service wrote it.
+#[derive(Clone, Debug)]
+pub struct ListedItem {
+    /// The name, address or template by which the service knows it.
+    pub key: String,
+    /// The whole entry.
+    pub definition: Box<RawValue>,
+}
+
+/// An enabled service that cannot be used now, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingService {
+    /// The id under which its state can be looked up.
+    pub id: ServiceId,
+    /// The prefix that its names would have.
+    pub namespace: Namespace,
+    /// Where it is in its life.
+    pub lifecycle: Lifecycle,
+    /// What the last look found.
+    pub health: Health,
+    /// Why it cannot be used, for people.
+    pub reason: String,
+}

@@ -1,0 +1,159 @@
+//! The endpoint that clients of the gateway use: one MCP server for both eras, whatever the transport.
+//!
+//! Decisions:
+//! * A modern request stands alone: its `_meta` says who asks. A legacy client has a [`Session`] from `initialize` on.
+//! * What a client sees is a [`View`] of the catalog, encoded once per generation (`surface`).
+//! * A request is one future; what is said before its answer goes through its [`Outlet`]. Dropping the future cancels the
+//!   request at its service.
+//! * Names, addresses and what the eras differ in are rewritten member by member; all else passes as the bytes that came.
+
+mod backend;
+mod door;
+mod forward;
+mod headers;
+mod lazy_tools;
+mod line_door;
+mod listen;
+mod log_level;
+mod methods;
+mod open_call;
+mod outlet;
+mod parked_calls;
+mod refusal;
+mod request;
+mod request_state;
+mod result_uris;
+mod session;
+mod sessions;
+mod subscriptions;
+mod surface;
+mod suspended_tickets;
+mod updates;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub use backend::{Backend, DEFAULT_PATIENCE, UnaskedMessage};
+pub use door::{IncomingRequest, response};
+pub use outlet::{EventStream, Outlet, StreamBeginning};
+pub use refusal::McpRefusal;
+pub use request::{ClientContext, names_revision};
+pub use session::Session;
+pub use surface::View;
+
+use self::parked_calls::ParkedCalls;
+use self::request_state::StateKey;
+use self::sessions::Sessions;
+use self::subscriptions::Subscriptions;
+use self::surface::Surface;
+use self::suspended_tickets::SuspendedTickets;
+use crate::governor::Governor;
+use crate::namespace::MAX_NAME;
+
+/// Messages of services that may wait for a slow client; beyond it the client misses some.
+const UNASKED: usize = 256;
+/// Views whose lists are kept; beyond it all are made anew.
+const MAX_SURFACES: usize = 256;
+
+/// How the endpoint presents itself.
+#[derive(Clone, Debug)]
+pub struct EndpointSettings {
+    /// The server's name.
+    pub name: String,
+    /// The version that clients see, which is that of Roost.
+    pub version: String,
+    /// The longest name of a tool or prompt, in bytes.
+    pub max_name: usize,
+}
+
+impl EndpointSettings {
+    /// The usual settings, with Roost's version.
+    pub fn new(version: impl Into<String>) -> Self {
+        Self { name: "roost".into(), version: version.into(), max_name: MAX_NAME }
+    }
+}
+
+/// The one MCP server of the gateway.
+pub struct Endpoint {
+    backend: Arc<dyn Backend>,
+    governor: Arc<dyn Governor>,
+    settings: EndpointSettings,
+    surfaces: Mutex<HashMap<View, Arc<Surface>>>,
+    sessions: Sessions,
+    parked: ParkedCalls,
+    suspended: SuspendedTickets,
+    subscriptions: Subscriptions,
+    /// What modern services say on the streams that the endpoint opened.
+    said: broadcast::Sender<Arc<UnaskedMessage>>,
+    /// Everything that runs for clients.
+    tasks: TaskTracker,
+    closing: CancellationToken,
+}
+
+impl Endpoint {
+    /// An endpoint over these services. Fails only if the system has no random numbers.
+    pub fn new(
+        backend: Arc<dyn Backend>,
+        governor: Arc<dyn Governor>,
+        settings: EndpointSettings,
+    ) -> Result<Arc<Self>, getrandom::Error> {
+        let (tasks, closing) = (TaskTracker::new(), CancellationToken::new());
+        let (said, _) = broadcast::channel(UNASKED);
+        Ok(Arc::new(Self {
+            parked: ParkedCalls::new(StateKey::new()?, tasks.clone(), closing.clone()),
+            subscriptions: Subscriptions::new(backend.clone(), said.clone(), tasks.clone()),
+            backend,
+            governor,
+            settings,
+            surfaces: Mutex::default(),
+            sessions: Sessions::default(),
+            suspended: SuspendedTickets::default(),
+            said,
+            tasks,
+            closing,
+        }))
+    }
+
+    /// Ends every session and stream.
+    pub fn begin_closing(&self) {
+        self.closing.cancel();
+    }
+
+    /// Ends every session and stream, and waits for what runs.
+    pub async fn close(&self) {
+        self.begin_closing();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    /// Whether a service of this view is known, usable or not.
+    pub fn knows(&self, view: &View) -> bool {
+        let View::One(namespace) = view else { return true };
+        let catalog = self.backend.catalog();
+        catalog.services.iter().any(|service| service.namespace == *namespace)
+            || catalog.missing.iter().any(|service| service.namespace == *namespace)
+    }
+
+    /// What the clients of a view see now.
+    fn surface(&self, view: &View) -> Arc<Surface> {
+        let catalog = self.backend.catalog();
+        if let Some(surface) = self.surfaces.lock().get(view)
+            && surface.generation == catalog.generation
+        {
+            return surface.clone();
+        }
+        // Made without the lock: two at once make the same.
+        let surface = Arc::new(Surface::new(&catalog, view.clone(), self.settings.max_name));
+        let mut surfaces = self.surfaces.lock();
+        if surfaces.len() >= MAX_SURFACES {
+            surfaces.clear();
+        }
+        surfaces.insert(view.clone(), surface.clone());
+        surface
+    }
+}

@@ -1,0 +1,181 @@
+//! What transports call: sessions of legacy clients, single requests of modern ones.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::Endpoint;
+use super::forward::is_wanted;
+use super::outlet::Outlet;
+use super::refusal::McpRefusal;
+use super::request::{ClientContext, Request, modern_profile};
+use super::session::{Session, message};
+use super::surface::View;
+use super::updates::{Update, Updates};
+use crate::client_profile::ClientProfile;
+use crate::era::{Era, LEGACY, NEWEST_LEGACY};
+use crate::jsonrpc;
+use crate::principal::Principal;
+use crate::raw_object::RawObject;
+use crate::upstream::ServerAnswer;
+
+/// A request as a transport read it.
+#[derive(Clone, Copy, Debug)]
+pub struct IncomingRequest<'a> {
+    /// As the client wrote it.
+    pub id: &'a RawValue,
+    /// What it wants.
+    pub method: &'a str,
+    /// The parameters, if there are some.
+    pub params: Option<&'a RawValue>,
+}
+
+impl<'a> IncomingRequest<'a> {
+    pub(super) fn members(&self) -> Result<RawObject<'a>, McpRefusal> {
+        match self.params {
+            None => Ok(RawObject::default()),
+            Some(params) => {
+                RawObject::parse(params).ok_or_else(|| McpRefusal::invalid_params("params must be an object"))
+            }
+        }
+    }
+}
+
+impl Endpoint {
+    /// Answers a request of a modern client; what it says about itself is in the request.
+    pub async fn answer_modern(
+        &self,
+        principal: &Principal,
+        view: &View,
+        incoming: IncomingRequest<'_>,
+        outlet: &Outlet,
+    ) -> Result<Box<RawValue>, McpRefusal> {
+        let params = incoming.members()?;
+        let profile = modern_profile(&params)?;
+        let context = Arc::new(ClientContext { principal: principal.clone(), view: view.clone(), profile });
+        let IncomingRequest { id, method, .. } = incoming;
+        self.answer(&Request { id, method, params, context: &context, session: None, outlet }).await
+    }
+
+    /// Answers a request of a legacy client; `None` if it was cancelled.
+    pub async fn answer_legacy(
+        &self,
+        session: &Arc<Session>,
+        incoming: IncomingRequest<'_>,
+        outlet: &Outlet,
+    ) -> Option<Result<Box<RawValue>, McpRefusal>> {
+        let params = match incoming.members() {
+            Ok(params) => params,
+            Err(refusal) => return Some(Err(refusal)),
+        };
+        let IncomingRequest { id, method, .. } = incoming;
+        let running = session.begin(id);
+        let request = Request { id, method, params, context: &session.context, session: Some(session), outlet };
+        tokio::select! {
+            answer = self.answer(&request) => Some(answer),
+            () = running.token.cancelled() => None,
+        }
+    }
+
+    /// Begins the session of a legacy client; `general` takes what belongs to no request. Returns the session and the
+    /// result of `initialize`.
+    pub fn initialize(
+        self: &Arc<Self>,
+        principal: Principal,
+        view: View,
+        params: Option<&RawValue>,
+        general: Outlet,
+    ) -> Result<(Arc<Session>, Box<RawValue>), McpRefusal> {
+        let needs = || McpRefusal::invalid_params("initialize needs \"protocolVersion\" and \"capabilities\"");
+        let params = params.and_then(RawObject::parse).ok_or_else(needs)?;
+        let wanted = params.text("protocolVersion").ok_or_else(needs)?;
+        let revision = LEGACY.into_iter().find(|known| *known == wanted).unwrap_or(NEWEST_LEGACY);
+        let capabilities: Map<String, Value> = match params.get("capabilities") {
+            Some(capabilities) => serde_json::from_str(capabilities.get()).map_err(|_| needs())?,
+            None => Map::new(),
+        };
+        let info = params.get("clientInfo").and_then(|info| serde_json::from_str(info.get()).ok());
+        let surface = self.usable_surface(&view)?;
+        let profile = ClientProfile { era: Era::Legacy(revision.to_owned()), capabilities, info };
+        let context = ClientContext { principal, view, profile };
+        let id = Uuid::new_v4().to_string();
+        let session = Arc::new(Session::new(id, context, general, self.closing.child_token()));
+        self.sessions.insert(session.clone());
+        let updates = Updates::new(self, session.context.clone());
+        self.tasks.spawn(self.clone().tell_session(session.clone(), updates));
+        Ok((session, self.initialized(&surface, revision)))
+    }
+
+    /// The session of this id, if this principal opened it at this address and it has not ended.
+    pub fn session(&self, id: &str, principal: &Principal, view: &View) -> Option<Arc<Session>> {
+        self.sessions.get(id, principal, view)
+    }
+
+    /// Ends a session: what runs for it is cancelled.
+    pub fn end_session(&self, session: &Session) {
+        self.sessions.remove(session);
+        session.subscriptions.lock().clear();
+    }
+
+    /// Takes a notification of a legacy client.
+    pub fn on_notification(&self, session: &Session, method: &str, params: Option<&RawValue>) {
+        if method != "notifications/cancelled" {
+            return;
+        }
+        let params = params.and_then(RawObject::parse);
+        if let Some(id) = params.as_ref().and_then(|params| params.get("requestId")) {
+            session.cancel(id);
+        }
+    }
+
+    /// Takes a legacy client's answer to a request of a service; false if nothing was asked under this id.
+    pub fn on_answer(&self, session: &Session, id: u64, answer: ServerAnswer) -> bool {
+        session.on_answer(id, answer)
+    }
+
+    /// Runs work for a client that goes on when its connection breaks, until the endpoint closes.
+    pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.spawn(work);
+    }
+
+    /// Tells a session what happens outside of its requests, until it ends.
+    async fn tell_session(self: Arc<Self>, session: Arc<Session>, mut updates: Updates) {
+        loop {
+            let update = tokio::select! {
+                update = updates.next(&self) => update,
+                () = session.ended.cancelled() => None,
+            };
+            let (method, params) = match update {
+                None => break,
+                Some(Update::List(list)) => (format!("notifications/{list}/list_changed"), None),
+                Some(Update::Resource { uri, params }) => {
+                    if !session.subscriptions.lock().contains_key(&uri) {
+                        continue;
+                    }
+                    ("notifications/resources/updated".to_owned(), Some(params))
+                }
+                Some(Update::Other { method, params }) => {
+                    if method == "notifications/message" && !is_wanted(Some(session.log_level()), params.as_deref()) {
+                        continue;
+                    }
+                    (method, params)
+                }
+            };
+            session.general.send(message(jsonrpc::request(None, &method, params.as_deref()))).await;
+        }
+        session.subscriptions.lock().clear();
+        if let Outlet::Stream(stream) = &session.general {
+            stream.close();
+        }
+    }
+}
+
+/// The response to a request, encoded.
+pub fn response(id: &RawValue, answer: &Result<Box<RawValue>, McpRefusal>) -> Arc<str> {
+    match answer {
+        Ok(result) => message(jsonrpc::response(id, Ok(result))),
+        Err(refusal) => message(jsonrpc::response(id, Err(&refusal.to_raw()))),
+    }
+}

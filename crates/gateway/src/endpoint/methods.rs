@@ -1,0 +1,355 @@
+//! The methods of the endpoint: what the gateway answers itself, and what it forwards under which names.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::Endpoint;
+use super::forward::Forwarding;
+use super::lazy_tools;
+use super::log_level::LogLevel;
+use super::open_call::OpenTicket;
+use super::refusal::{INTERNAL_ERROR, INVALID_PARAMS, McpRefusal, RESOURCE_NOT_FOUND};
+use super::request::Request;
+use super::session::Session;
+use super::surface::{ListKind, Surface, Target, View};
+use crate::catalog::OfferedService;
+use crate::era::{Era, MODERN};
+use crate::governor::{GatewayCall, Permit};
+use crate::raw_object::{RawObject, to_raw};
+use crate::upstream::UpstreamRequest;
+
+/// Names the server in the `_meta` of a modern result.
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+/// Names the services in the `_meta` of a list that cannot be used now.
+const MISSING: &str = "dev.roost/missing";
+
+type MethodAnswer = Result<Box<RawValue>, McpRefusal>;
+
+impl Endpoint {
+    /// Answers a request.
+    pub(super) async fn answer(&self, request: &Request<'_>) -> MethodAnswer {
+        let is_modern = request.context.is_modern();
+        match request.method {
+            "tools/call" => self.call_tool(request).await,
+            "tools/list" => self.list(request, ListKind::Tools),
+            "prompts/list" => self.list(request, ListKind::Prompts),
+            "resources/list" => self.list(request, ListKind::Resources),
+            "resources/templates/list" => self.list(request, ListKind::Templates),
+            "prompts/get" => self.get_prompt(request).await,
+            "resources/read" => self.read_resource(request).await,
+            "completion/complete" => self.complete_argument(request).await,
+            "tasks/get" | "tasks/update" | "tasks/cancel" | "tasks/result" | "tasks/list" => self.task(request).await,
+            "server/discover" if is_modern => self.discover(request),
+            "subscriptions/listen" if is_modern => self.listen(request).await,
+            "ping" if !is_modern => Ok(to_raw(&json!({}))),
+            "logging/setLevel" => match request.session {
+                Some(session) => self.set_level(request, session).await,
+                None => Err(McpRefusal::no_method(request.method)),
+            },
+            "resources/subscribe" | "resources/unsubscribe" => match request.session {
+                Some(session) => self.change_subscription(request, session).await,
+                None => Err(McpRefusal::no_method(request.method)),
+            },
+            method => Err(McpRefusal::no_method(method)),
+        }
+    }
+
+    /// The name and version that clients of a view see.
+    fn server_info(&self, surface: &Surface) -> Value {
+        let own = || json!({ "name": self.settings.name, "version": self.settings.version });
+        match (&surface.view, surface.services.first()) {
+            (View::One(_), Some(service)) => service.profile.info.clone().unwrap_or_else(own),
+            _ => own(),
+        }
+    }
+
+    /// The result of a legacy client's `initialize`.
+    pub(super) fn initialized(&self, surface: &Surface, revision: &str) -> Box<RawValue> {
+        let mut result = json!({
+            "protocolVersion": revision,
+            "capabilities": surface.capabilities(&Era::Legacy(revision.to_owned())),
+            "serverInfo": self.server_info(surface),
+        });
+        if let Some(instructions) = surface.instructions() {
+            result["instructions"] = instructions.into();
+        }
+        to_raw(&result)
+    }
+
+    fn discover(&self, request: &Request<'_>) -> MethodAnswer {
+        let surface = self.usable_surface(&request.context.view)?;
+        let mut result = json!({
+            "supportedVersions": [MODERN],
+            "capabilities": surface.capabilities(&Era::Modern),
+            "ttlMs": 0,
+            "cacheScope": "private",
+            "_meta": { SERVER_INFO: self.server_info(&surface) },
+        });
+        if let Some(instructions) = surface.instructions() {
+            result["instructions"] = instructions.into();
+        }
+        Ok(self.own_result(request, result))
+    }
+
+    /// A result of the gateway itself, in the words of the client's era.
+    pub(super) fn own_result(&self, request: &Request<'_>, mut result: Value) -> Box<RawValue> {
+        if request.context.is_modern() {
+            result["resultType"] = "complete".into();
+        }
+        to_raw(&result)
+    }
+
+    /// One page of a list; it was encoded when the catalog changed.
+    fn list(&self, request: &Request<'_>, kind: ListKind) -> MethodAnswer {
+        let surface = self.usable_surface(&request.context.view)?;
+        if !surface.has(kind.capability()) {
+            return Err(McpRefusal::no_method(request.method));
+        }
+        let cursor = request.params.get("cursor").map(|_| request.text("cursor")).transpose()?;
+        let mut result = surface.page(kind, cursor.as_deref())?;
+        result.insert(0, '{');
+        let mut meta = serde_json::Map::new();
+        if let Some(missing) = surface.missing_note() {
+            meta.insert(MISSING.into(), missing);
+        }
+        if request.context.is_modern() {
+            meta.insert(SERVER_INFO.into(), self.server_info(&surface));
+            // A tool can be withdrawn at any moment, so nothing is promised.
+            result.push_str(r#","resultType":"complete","ttlMs":0,"cacheScope":"private""#);
+        }
+        if !meta.is_empty() {
+            result.push_str(&format!(r#","_meta":{}"#, Value::Object(meta)));
+        }
+        result.push('}');
+        let broken = |_| McpRefusal::new(INTERNAL_ERROR, "the list could not be written");
+        RawValue::from_string(result).map_err(broken)
+    }
+
+    /// What the clients of a view see; an error if it is one service that cannot be used now.
+    pub(super) fn usable_surface(&self, view: &View) -> Result<Arc<Surface>, McpRefusal> {
+        let surface = self.surface(view);
+        match (view, surface.missing.first()) {
+            (View::One(_), Some(missing)) if surface.services.is_empty() => {
+                let namespace = missing.namespace.as_str();
+                let why = format!("{namespace} cannot be used now: {}", missing.reason);
+                let data = json!({ "service": missing.id, "namespace": namespace, "lifecycle": missing.lifecycle });
+                Err(McpRefusal::with(INTERNAL_ERROR, why, data))
+            }
+            _ => Ok(surface),
+        }
+    }
+
+    /// Calls a tool, if the policy lets it pass.
+    async fn call_tool(&self, request: &Request<'_>) -> MethodAnswer {
+        let name = request.text("name")?;
+        let surface = self.usable_surface(&request.context.view)?;
+        if surface.view == View::Lazy {
+            return self.call_lazy_tool(request, &surface, &name).await;
+        }
+        let target = self.find_tool(&surface, &name)?;
+        self.call_target(request, target, &name, request.params.clone()).await
+    }
+
+    fn find_tool<'a>(&self, surface: &'a Surface, name: &str) -> Result<&'a Target, McpRefusal> {
+        surface.tool(name).ok_or_else(|| McpRefusal::invalid_params(format!("Unknown tool: {name}")))
+    }
+
+    async fn call_target(
+        &self,
+        request: &Request<'_>,
+        target: &Target,
+        name: &str,
+        mut params: RawObject<'_>,
+    ) -> MethodAnswer {
+        let arguments = params.get("arguments").map(ToOwned::to_owned);
+        let meta = params.get("_meta").map(ToOwned::to_owned);
+        params.set_text("name", &target.name);
+        let call = GatewayCall {
+            principal: &request.context.principal,
+            client_name: request.context.name(),
+            service: Some(&target.service.id),
+            namespace: Some(&target.service.namespace),
+            tool: name,
+            routed_tool: &target.name,
+            arguments: arguments.as_deref(),
+            meta: meta.as_deref(),
+            annotations: target.annotations.as_deref(),
+        };
+        let mut denied = None;
+        let permit = async || match self.governor.judge(&call).await {
+            Permit::Allowed(ticket) => {
+                let bytes = arguments.as_deref().map_or(0, |arguments| arguments.get().len());
+                Ok(Some(OpenTicket::new(self.governor.clone(), ticket, bytes, self.tasks.clone())))
+            }
+            Permit::Denied { reason } => {
+                denied = Some(reason);
+                Err(McpRefusal::new(INTERNAL_ERROR, "denied"))
+            }
+        };
+        let forwarding = Forwarding { request, service: &target.service, params };
+        let answer = self.forward(forwarding, permit).await;
+        match denied {
+            // The agent must read why, so it is a result of the tool.
+            Some(reason) => Ok(self.text_result(request, &reason, IsError(true))),
+            None => answer,
+        }
+    }
+
+    async fn call_lazy_tool(&self, request: &Request<'_>, surface: &Surface, name: &str) -> MethodAnswer {
+        let arguments = request.params.object("arguments").unwrap_or_default();
+        let needs = |what: &str| McpRefusal::invalid_params(format!("{name} needs \"{what}\", a text"));
+        match name {
+            lazy_tools::SEARCH => {
+                let found = lazy_tools::search(surface, &arguments.text("query").unwrap_or_default());
+                Ok(self.text_result(request, &format!("{found:#}"), IsError(false)))
+            }
+            lazy_tools::DESCRIBE => {
+                let target = self.find_tool(surface, &arguments.text("name").ok_or_else(|| needs("name"))?)?;
+                Ok(self.text_result(request, target.definition.get(), IsError(false)))
+            }
+            lazy_tools::CALL => {
+                let called = arguments.text("name").ok_or_else(|| needs("name"))?;
+                let target = self.find_tool(surface, &called)?;
+                let mut params = request.params.clone();
+                match arguments.get("arguments") {
+                    Some(arguments) => params.set("arguments", arguments.to_owned()),
+                    None => params.set("arguments", to_raw(&json!({}))),
+                }
+                self.call_target(request, target, &called, params).await
+            }
+            _ => Err(McpRefusal::invalid_params(format!("Unknown tool: {name}"))),
+        }
+    }
+
+    fn text_result(&self, request: &Request<'_>, text: &str, is_error: IsError) -> Box<RawValue> {
+        let mut result = json!({ "content": [{ "type": "text", "text": text }] });
+        if is_error.0 {
+            result["isError"] = true.into();
+        }
+        self.own_result(request, result)
+    }
+
+    async fn get_prompt(&self, request: &Request<'_>) -> MethodAnswer {
+        let name = request.text("name")?;
+        let surface = self.usable_surface(&request.context.view)?;
+        let target =
+            surface.prompt(&name).ok_or_else(|| McpRefusal::invalid_params(format!("Unknown prompt: {name}")))?;
+        let mut params = request.params.clone();
+        params.set_text("name", &target.name);
+        self.forward_ungoverned(request, &target.service, params).await
+    }
+
+    async fn read_resource(&self, request: &Request<'_>) -> MethodAnswer {
+        let (service, params) = self.resource_params(request)?;
+        self.forward_ungoverned(request, &service, params).await
+    }
+
+    /// The service of the resource in `uri`, and the parameters with the address that it knows.
+    fn resource_params<'a>(
+        &self,
+        request: &'a Request<'a>,
+    ) -> Result<(Arc<OfferedService>, RawObject<'a>), McpRefusal> {
+        let uri = request.text("uri")?;
+        let surface = self.usable_surface(&request.context.view)?;
+        let code = if request.context.is_modern() { INVALID_PARAMS } else { RESOURCE_NOT_FOUND };
+        let Some((service, original)) = surface.resource(&uri) else {
+            return Err(McpRefusal::with(code, "Resource not found", json!({ "uri": uri })));
+        };
+        let mut params = request.params.clone();
+        params.set_text("uri", &original);
+        Ok((service.clone(), params))
+    }
+
+    /// `completion/complete`: for an argument of a prompt, or of a template of addresses.
+    async fn complete_argument(&self, request: &Request<'_>) -> MethodAnswer {
+        let surface = self.usable_surface(&request.context.view)?;
+        let wrong =
+            || McpRefusal::invalid_params("completion/complete needs \"ref\" with the name of a prompt or a uri");
+        let mut reference = request.params.object("ref").ok_or_else(wrong)?;
+        let service = match (reference.text("name"), reference.text("uri")) {
+            (Some(name), _) => {
+                let target = surface.prompt(&name);
+                let target = target.ok_or_else(|| McpRefusal::invalid_params(format!("Unknown prompt: {name}")))?;
+                reference.set_text("name", &target.name);
+                target.service.clone()
+            }
+            (None, Some(uri)) => {
+                let (service, original) = surface.resource(&uri).ok_or_else(wrong)?;
+                reference.set_text("uri", &original);
+                service.clone()
+            }
+            (None, None) => return Err(wrong()),
+        };
+        let mut params = request.params.clone();
+        params.set("ref", reference.to_raw());
+        self.forward_ungoverned(request, &service, params).await
+    }
+
+    /// Tasks belong to one service, so only the address of one service has them, and only for clients of its era.
+    async fn task(&self, request: &Request<'_>) -> MethodAnswer {
+        let surface = self.usable_surface(&request.context.view)?;
+        let capabilities = surface.capabilities(&request.context.profile.era);
+        let extension = || capabilities.get("extensions")?.get("io.modelcontextprotocol/tasks");
+        match (&surface.view, surface.services.first()) {
+            (View::One(_), Some(service)) if capabilities.contains_key("tasks") || extension().is_some() => {
+                self.forward_ungoverned(request, service, request.params.clone()).await
+            }
+            _ => Err(McpRefusal::no_method(request.method)),
+        }
+    }
+
+    async fn forward_ungoverned(
+        &self,
+        request: &Request<'_>,
+        service: &Arc<OfferedService>,
+        params: RawObject<'_>,
+    ) -> MethodAnswer {
+        self.forward(Forwarding { request, service, params }, async || Ok(None)).await
+    }
+
+    /// `logging/setLevel`: keeps the level, and tells the legacy services that this client sees.
+    async fn set_level(&self, request: &Request<'_>, session: &Arc<Session>) -> MethodAnswer {
+        let name = request.text("level")?;
+        let level = LogLevel::parse(&name)
+            .ok_or_else(|| McpRefusal::invalid_params(format!("there is no level \"{name}\"; the lowest is debug")))?;
+        session.set_log_level(level);
+        let surface = self.surface(&request.context.view);
+        let params = to_raw(&json!({ "level": level.as_str() }));
+        let has_logging = |service: &&Arc<OfferedService>| {
+            matches!(service.profile.era, Era::Legacy(_)) && service.profile.capabilities.contains_key("logging")
+        };
+        let telling = surface.services.iter().filter(has_logging).map(async |service| {
+            let context = request.context;
+            let upstream = self.backend.upstream(&service.id, &context.principal, &context.profile).await.ok()?;
+            let request = UpstreamRequest {
+                method: "logging/setLevel",
+                params: Some(&params),
+                client: &context.profile,
+                patience: self.backend.patience(&service.id),
+                interjections: None,
+            };
+            // A service that does not take it sends more, and what the client does not want is held back here.
+            upstream.call(request).await.ok()
+        });
+        futures::future::join_all(telling).await;
+        Ok(to_raw(&json!({})))
+    }
+
+    async fn change_subscription(&self, request: &Request<'_>, session: &Arc<Session>) -> MethodAnswer {
+        let uri = request.text("uri")?;
+        if request.method == "resources/unsubscribe" {
+            session.subscriptions.lock().remove(&uri);
+            return Ok(to_raw(&json!({})));
+        }
+        let (service, params) = self.resource_params(request)?;
+        let original = params.text("uri").unwrap_or_default();
+        let subscription = self.subscriptions.subscribe(request.context, &service, &original).await?;
+        session.subscribe(&uri, subscription)?;
+        Ok(to_raw(&json!({})))
+    }
+}
+
+/// Whether a result says that the tool failed.
+struct IsError(bool);

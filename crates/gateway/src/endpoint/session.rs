@@ -1,0 +1,213 @@
+//! A legacy client between `initialize` and its end: what it asked for, what it is asked, and its streams.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use serde_json::value::RawValue;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use super::log_level::LogLevel;
+use super::outlet::{EventStream, Outlet};
+use super::refusal::{INTERNAL_ERROR, McpRefusal};
+use super::request::ClientContext;
+use super::subscriptions::Subscription;
+use crate::jsonrpc;
+use crate::upstream::ServerAnswer;
+
+/// Streams of answered requests that are kept for a client whose connection broke.
+const MAX_ENDED_STREAMS: usize = 32;
+/// Resources that one client may subscribe to.
+const MAX_SUBSCRIPTIONS: usize = 1024;
+
+/// A legacy client's session.
+pub struct Session {
+    /// Random; it counts only together with the same principal.
+    pub id: String,
+    /// Who the client is and what it sees.
+    pub context: Arc<ClientContext>,
+    /// Takes what belongs to no request.
+    pub(super) general: Outlet,
+    log_level: Mutex<Option<LogLevel>>,
+    /// Requests to the client that it has not answered yet.
+    asked: Mutex<HashMap<u64, oneshot::Sender<ServerAnswer>>>,
+    next_request: AtomicU64,
+    /// Requests of the client that run, by their ids as it wrote them.
+    running: Mutex<HashMap<String, CancellationToken>>,
+    pub(super) subscriptions: Mutex<HashMap<String, Subscription>>,
+    streams: Mutex<Streams>,
+    /// Held by the one stream that carries what belongs to no request.
+    pub general_reader: Arc<tokio::sync::Mutex<()>>,
+    last_used: Mutex<Instant>,
+    /// Cancelled when the session ends; everything that runs for it ends then.
+    pub ended: CancellationToken,
+}
+
+/// The streams of requests, by number. Number 0 is the general one.
+#[derive(Default)]
+struct Streams {
+    last: u64,
+    open: HashMap<u64, Arc<EventStream>>,
+    /// Those that have ended, the oldest first.
+    ended: VecDeque<u64>,
+}
+
+impl Session {
+    pub(super) fn new(id: String, context: ClientContext, general: Outlet, ended: CancellationToken) -> Self {
+        let mut streams = Streams::default();
+        if let Outlet::Stream(stream) = &general {
+            streams.open.insert(0, stream.clone());
+        }
+        Self {
+            id,
+            context: Arc::new(context),
+            general,
+            log_level: Mutex::default(),
+            asked: Mutex::default(),
+            next_request: AtomicU64::new(1),
+            running: Mutex::default(),
+            subscriptions: Mutex::default(),
+            streams: Mutex::new(streams),
+            general_reader: Arc::default(),
+            last_used: Mutex::new(Instant::now()),
+            ended,
+        }
+    }
+
+    /// The level that the client set; all log lines pass until then.
+    pub(super) fn log_level(&self) -> LogLevel {
+        self.log_level.lock().unwrap_or_default()
+    }
+
+    /// The level that modern services are asked for.
+    pub(super) fn asked_level(&self) -> LogLevel {
+        self.log_level.lock().unwrap_or(LogLevel::Info)
+    }
+
+    pub(super) fn set_log_level(&self, level: LogLevel) {
+        *self.log_level.lock() = Some(level);
+    }
+
+    pub(super) fn touch(&self) {
+        *self.last_used.lock() = Instant::now();
+    }
+
+    pub(super) fn last_used(&self) -> Instant {
+        *self.last_used.lock()
+    }
+
+    /// Asks the client for something on a service's behalf, and waits for its answer.
+    pub(super) async fn ask(&self, outlet: &Outlet, method: &str, params: Option<&RawValue>) -> ServerAnswer {
+        let id = self.next_request.fetch_add(1, Ordering::Relaxed);
+        let (answered, answer) = oneshot::channel();
+        self.asked.lock().insert(id, answered);
+        let _question = OpenQuestion { session: self, id };
+        outlet.send(message(jsonrpc::request(Some(id), method, params))).await;
+        tokio::select! {
+            answer = answer => answer.unwrap_or_else(|_| Err(gone())),
+            () = self.ended.cancelled() => Err(gone()),
+        }
+    }
+
+    /// Takes the client's answer; false if nothing was asked under this id.
+    pub(super) fn on_answer(&self, id: u64, answer: ServerAnswer) -> bool {
+        let asked = self.asked.lock().remove(&id);
+        asked.is_some_and(|asked| asked.send(answer).is_ok())
+    }
+
+    /// Takes note of a request that runs; the token is cancelled when the client or the session's end cancels it.
+    pub(super) fn begin(self: &Arc<Self>, id: &RawValue) -> RunningRequest {
+        let token = self.ended.child_token();
+        self.running.lock().insert(id.get().to_owned(), token.clone());
+        RunningRequest { session: self.clone(), id: id.get().to_owned(), token }
+    }
+
+    /// Cancels a request that runs; nothing happens if it is over.
+    pub(super) fn cancel(&self, id: &RawValue) {
+        if let Some(token) = self.running.lock().remove(id.get()) {
+            token.cancel();
+        }
+    }
+
+    /// Keeps a subscription until the client ends it or leaves.
+    pub(super) fn subscribe(&self, uri: &str, subscription: Subscription) -> Result<(), McpRefusal> {
+        let mut all = self.subscriptions.lock();
+        if all.len() >= MAX_SUBSCRIPTIONS && !all.contains_key(uri) {
+            let why = format!("this client has {MAX_SUBSCRIPTIONS} subscriptions already; end one first");
+            return Err(McpRefusal::invalid_params(why));
+        }
+        all.insert(uri.to_owned(), subscription);
+        Ok(())
+    }
+
+    /// A stream for the messages of one request, with its number.
+    pub fn open_stream(&self) -> (u64, Arc<EventStream>) {
+        let mut streams = self.streams.lock();
+        streams.last += 1;
+        let (number, stream) = (streams.last, Arc::new(EventStream::default()));
+        streams.open.insert(number, stream.clone());
+        (number, stream)
+    }
+
+    /// The stream of this number, if it is still kept.
+    pub fn stream(&self, number: u64) -> Option<Arc<EventStream>> {
+        self.streams.lock().open.get(&number).cloned()
+    }
+
+    /// Forgets a stream that no client has seen.
+    pub fn forget_stream(&self, number: u64) {
+        self.streams.lock().open.remove(&number);
+    }
+
+    /// Keeps a stream that was read to its end for a while, for a client that did not get all of it.
+    pub fn retire_stream(&self, number: u64) {
+        let mut streams = self.streams.lock();
+        if number == 0 || streams.ended.contains(&number) {
+            return;
+        }
+        streams.ended.push_back(number);
+        if streams.ended.len() > MAX_ENDED_STREAMS
+            && let Some(oldest) = streams.ended.pop_front()
+        {
+            streams.open.remove(&oldest);
+        }
+    }
+}
+
+/// A request of the client that runs; forgotten when it is dropped.
+pub(super) struct RunningRequest {
+    session: Arc<Session>,
+    id: String,
+    pub(super) token: CancellationToken,
+}
+
+impl Drop for RunningRequest {
+    fn drop(&mut self) {
+        self.session.running.lock().remove(&self.id);
+    }
+}
+
+/// A request to the client that it has not answered; forgotten when nobody waits any more.
+struct OpenQuestion<'a> {
+    session: &'a Session,
+    id: u64,
+}
+
+impl Drop for OpenQuestion<'_> {
+    fn drop(&mut self) {
+        self.session.asked.lock().remove(&self.id);
+    }
+}
+
+fn gone() -> Box<RawValue> {
+    McpRefusal::new(INTERNAL_ERROR, "the client is gone").to_raw()
+}
+
+/// An encoded message as it is sent.
+pub(super) fn message(encoded: Vec<u8>) -> Arc<str> {
+    // What serde_json wrote is UTF-8.
+    String::from_utf8(encoded).unwrap_or_default().into()
+}

@@ -1,0 +1,57 @@
+//! The sessions of legacy clients over HTTP, by their ids.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use super::session::Session;
+use super::surface::View;
+use crate::principal::Principal;
+
+/// Sessions that are kept; beyond it the one that was used longest ago ends.
+const MAX_SESSIONS: usize = 4096;
+/// A session without a request for this long ends.
+const IDLE: Duration = Duration::from_secs(60 * 60);
+
+/// The open sessions.
+#[derive(Default)]
+pub(super) struct Sessions(Mutex<HashMap<String, Arc<Session>>>);
+
+impl Sessions {
+    /// Adds a session, and ends those that nobody uses any more.
+    pub(super) fn insert(&self, session: Arc<Session>) {
+        let mut all = self.0.lock();
+        all.retain(|_, session| {
+            let is_used = !session.ended.is_cancelled() && session.last_used().elapsed() < IDLE;
+            if !is_used {
+                session.ended.cancel();
+            }
+            is_used
+        });
+        if all.len() >= MAX_SESSIONS
+            && let Some(oldest) = all.values().min_by_key(|session| session.last_used()).cloned()
+        {
+            oldest.ended.cancel();
+            all.remove(&oldest.id);
+        }
+        all.insert(session.id.clone(), session);
+    }
+
+    /// The session of this id, if this principal opened it at this address and it has not ended.
+    pub(super) fn get(&self, id: &str, principal: &Principal, view: &View) -> Option<Arc<Session>> {
+        let session = self.0.lock().get(id).cloned()?;
+        let is_theirs = session.context.principal == *principal && session.context.view == *view;
+        (is_theirs && !session.ended.is_cancelled()).then(|| {
+            session.touch();
+            session
+        })
+    }
+
+    /// Ends a session.
+    pub(super) fn remove(&self, session: &Session) {
+        session.ended.cancel();
+        self.0.lock().remove(&session.id);
+    }
+}

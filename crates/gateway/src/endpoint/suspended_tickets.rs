@@ -1,0 +1,38 @@
+//! Permits of calls that a modern service has not finished, because it needs input of the client first.
+//!
+//! The client's next request goes on with the same call, so nobody is asked again about it.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::open_call::OpenTicket;
+use crate::principal::Principal;
+
+/// How long a client may take to go on.
+const LIFETIME: Duration = Duration::from_secs(600);
+/// Permits that are kept; beyond it the oldest is given back.
+const MAX_SUSPENDED: usize = 1024;
+
+/// The permits, by principal and call. Each is good for one continuation.
+#[derive(Default)]
+pub(super) struct SuspendedTickets(Mutex<HashMap<(Principal, String), (Instant, OpenTicket)>>);
+
+impl SuspendedTickets {
+    pub(super) fn put(&self, principal: &Principal, digest: &str, ticket: OpenTicket) {
+        let mut all = self.0.lock();
+        all.retain(|_, (since, _)| since.elapsed() < LIFETIME);
+        if all.len() >= MAX_SUSPENDED
+            && let Some(oldest) = all.iter().min_by_key(|(_, (since, _))| *since).map(|(key, _)| key.clone())
+        {
+            all.remove(&oldest);
+        }
+        all.insert((principal.clone(), digest.to_owned()), (Instant::now(), ticket));
+    }
+
+    pub(super) fn take(&self, principal: &Principal, digest: &str) -> Option<OpenTicket> {
+        let (since, ticket) = self.0.lock().remove(&(principal.clone(), digest.to_owned()))?;
+        (since.elapsed() < LIFETIME).then_some(ticket)
+    }
+}

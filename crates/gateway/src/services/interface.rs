@@ -1,0 +1,182 @@
+//! What a service offers, listed page by page within bounds.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use roost_model::canonical;
+use roost_model::time::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::catalog::ListedItem;
+use crate::client_profile::ClientProfile;
+use crate::lifecycle::ServiceFault;
+use crate::upstream::{ConnectError, ServerProfile, Upstream, UpstreamRequest};
+
+/// A list with more pages has no end.
+const MAX_PAGES: usize = 1000;
+/// More entries than these no client could use.
+const MAX_ITEMS: usize = 20_000;
+/// The bytes of all definitions of a list.
+const MAX_BYTES: usize = 64 << 20;
+/// The code of servers that do not know a method.
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// What a service offers, as it was listed.
+#[derive(Debug)]
+pub struct Interface {
+    /// `iface_` and 12 hex digits of the hash over all definitions: the same for the same definitions.
+    pub revision: String,
+    /// When it was listed.
+    pub listed_at: Timestamp,
+    /// What the service said about itself.
+    pub profile: ServerProfile,
+    /// All its tools, also those that are held back.
+    pub tools: Vec<ListedItem>,
+    /// Its resources, in the service's order.
+    pub resources: Vec<ListedItem>,
+    /// Its templates of addresses.
+    pub resource_templates: Vec<ListedItem>,
+    /// Its prompts, in the service's order.
+    pub prompts: Vec<ListedItem>,
+    /// What is odd about it, for people.
+    pub problems: Vec<String>,
+}
+
+/// Lists everything that a service says it has. Each page may take as long as `patience`.
+pub(super) async fn list(
+    upstream: &dyn Upstream,
+    client: &ClientProfile,
+    patience: Duration,
+) -> Result<Interface, ConnectError> {
+    let profile = upstream.profile().clone();
+    let mut lister = Lister { upstream, client, patience, problems: Vec::new() };
+    let has = |capability: &str| profile.capabilities.contains_key(capability);
+    let mut lists = [const { Vec::new() }; 4];
+    for (list, (capability, method, member, key)) in lists.iter_mut().zip([
+        ("tools", "tools/list", "tools", "name"),
+        ("resources", "resources/list", "resources", "uri"),
+        ("resources", "resources/templates/list", "resourceTemplates", "uriTemplate"),
+        ("prompts", "prompts/list", "prompts", "name"),
+    ]) {
+        if has(capability) {
+            *list = lister.pages(method, member, key).await?;
+        }
+    }
+    let problems = lister.problems;
+    let [tools, resources, resource_templates, prompts] = lists;
+    let all = [&tools, &resources, &resource_templates, &prompts];
+    let revision = revision(&all);
+    Ok(Interface {
+        revision,
+        listed_at: Timestamp::now(),
+        profile,
+        tools,
+        resources,
+        resource_templates,
+        prompts,
+        problems,
+    })
+}
+
+fn revision(lists: &[&Vec<ListedItem>]) -> String {
+    let mut text = String::new();
+    for list in lists {
+        list.iter().for_each(|item| text.extend([item.definition.get(), "\n"]));
+        text.push('\n');
+    }
+    let hash = canonical::hash_bytes(text.as_bytes());
+    let digits = hash.rsplit(':').next().unwrap_or_default();
+    format!("iface_{}", digits.get(..12).unwrap_or_default())
+}
+
+struct Lister<'a> {
+    upstream: &'a dyn Upstream,
+    client: &'a ClientProfile,
+    patience: Duration,
+    problems: Vec<String>,
+}
+
+impl Lister<'_> {
+    /// All pages of one list; nothing if the server does not know the method.
+    async fn pages(&mut self, method: &str, member: &str, key: &str) -> Result<Vec<ListedItem>, ConnectError> {
+        let broken = |what: &str| broken(format!("{method}: {what}"));
+        let (mut items, mut keys, mut cursors) = (Vec::new(), HashSet::new(), HashSet::new());
+        let (mut cursor, mut bytes): (Option<String>, _) = (None, 0);
+        for _ in 0..MAX_PAGES {
+            let Some(page) = self.page(method, member, cursor.as_deref()).await? else { return Ok(items) };
+            for definition in page.items {
+                bytes += definition.get().len();
+                let Some(name) = name_in(&definition, key) else {
+                    return Err(broken(&format!("an entry has no `{key}`")));
+                };
+                match keys.insert(name.clone()) {
+                    true => items.push(ListedItem { key: name, definition }),
+                    false => self.problems.push(format!("{method}: \"{name}\" is there twice; the first one counts")),
+                }
+            }
+            if items.len() > MAX_ITEMS || bytes > MAX_BYTES {
+                return Err(broken(&format!("it lists more than {MAX_ITEMS} entries or {} MiB", MAX_BYTES >> 20)));
+            }
+            match page.next {
+                None => return Ok(items),
+                Some(next) if cursors.insert(next.clone()) => cursor = Some(next),
+                Some(_) => return Err(broken("it gives the same cursor again, so the list never ends")),
+            }
+        }
+        Err(broken(&format!("the list has more than {MAX_PAGES} pages")))
+    }
+
+    async fn page(&self, method: &str, member: &str, cursor: Option<&str>) -> Result<Option<ListPage>, ConnectError> {
+        let params = cursor.and_then(|cursor| RawValue::from_string(json!({ "cursor": cursor }).to_string()).ok());
+        let request = UpstreamRequest {
+            method,
+            params: params.as_deref(),
+            client: self.client,
+            patience: self.patience,
+            interjections: None,
+        };
+        match self.upstream.call(request).await? {
+            Ok(result) => parse(&result, member)
+                .map(Some)
+                .map_err(|what| broken(format!("{method}: the answer cannot be read: {what}"))),
+            Err(error) if code(&error) == Some(METHOD_NOT_FOUND) => Ok(None),
+            Err(error) => Err(broken(format!("{method}: the service refused: {error}"))),
+        }
+    }
+}
+
+fn broken(message: String) -> ConnectError {
+    ConnectError { fault: ServiceFault::Broken, message }
+}
+
+/// One page of a list.
+struct ListPage {
+    items: Vec<Box<RawValue>>,
+    next: Option<String>,
+}
+
+fn parse(result: &RawValue, member: &str) -> Result<ListPage, String> {
+    let members: HashMap<String, &RawValue> = serde_json::from_str(result.get()).map_err(|error| error.to_string())?;
+    let items = members.get(member).ok_or_else(|| format!("it has no `{member}`"))?;
+    let items = serde_json::from_str(items.get()).map_err(|error| error.to_string())?;
+    let next = match members.get("nextCursor") {
+        Some(next) => serde_json::from_str(next.get()).map_err(|error| error.to_string())?,
+        None => None,
+    };
+    Ok(ListPage { items, next })
+}
+
+fn name_in(definition: &RawValue, key: &str) -> Option<String> {
+    let members: HashMap<String, &RawValue> = serde_json::from_str(definition.get()).ok()?;
+    serde_json::from_str(members.get(key)?.get()).ok()
+}
+
+fn code(error: &RawValue) -> Option<i64> {
+    #[derive(Deserialize)]
+    struct Coded {
+        code: Option<Value>,
+    }
+    serde_json::from_str::<Coded>(error.get()).ok()?.code?.as_i64()
+}

@@ -1,0 +1,91 @@
+//! A service as others see it: one snapshot after each change.
+
+use std::sync::Arc;
+
+use roost_model::ids::ServiceId;
+use roost_model::service::Lifecycle;
+use roost_model::time::Timestamp;
+
+use super::interface::Interface;
+use super::review::ReviewedTool;
+use super::stored::StoredService;
+use crate::catalog::{ListedItem, MissingService, OfferedService};
+use crate::lifecycle::ServiceLife;
+
+/// A service at one moment.
+#[derive(Clone, Debug)]
+pub struct ServiceView {
+    /// The id that follows from its manifest.
+    pub id: ServiceId,
+    /// What is declared and approved.
+    pub stored: Arc<StoredService>,
+    /// Where it is in its life.
+    pub life: ServiceLife,
+    /// Since when it runs.
+    pub running_since: Option<Timestamp>,
+    /// When it last answered a probe or a list.
+    pub last_answer: Option<Timestamp>,
+    /// What it offers, as it was listed last; kept while it does not run.
+    pub interface: Option<Arc<Interface>>,
+    /// What was decided about each of its tools.
+    pub tools: Arc<[ReviewedTool]>,
+    /// What clients may use of it; absent unless it runs.
+    pub offered: Option<Arc<OfferedService>>,
+}
+
+impl ServiceView {
+    /// A service that was never started.
+    pub(super) fn new(id: ServiceId, stored: Arc<StoredService>) -> Self {
+        let life = match &stored.quarantine {
+            None => ServiceLife::default(),
+            Some(reason) => ServiceLife::quarantined(reason.clone()),
+        };
+        Self {
+            id,
+            stored,
+            life,
+            running_since: None,
+            last_answer: None,
+            interface: None,
+            tools: Arc::default(),
+            offered: None,
+        }
+    }
+
+    /// The part of the interface that clients may use.
+    pub(super) fn offer(&self) -> Option<Arc<OfferedService>> {
+        let interface = self.interface.as_ref().filter(|_| self.life.lifecycle == Lifecycle::Running)?;
+        let offered = interface.tools.iter().zip(&*self.tools).filter(|(_, review)| review.is_offered());
+        let copied = |items: &[ListedItem]| items.to_vec();
+        Some(Arc::new(OfferedService {
+            id: self.id.clone(),
+            namespace: self.stored.namespace(),
+            profile: interface.profile.clone(),
+            tools: offered.map(|(tool, _)| tool.clone()).collect(),
+            resources: copied(&interface.resources),
+            resource_templates: copied(&interface.resource_templates),
+            prompts: copied(&interface.prompts),
+        }))
+    }
+
+    /// Why clients cannot use it; `None` if they can, or if nobody wants it to run.
+    pub(super) fn missing(&self) -> Option<MissingService> {
+        let lifecycle = self.life.lifecycle;
+        let reason = match lifecycle {
+            Lifecycle::Running => return None,
+            _ if !self.stored.manifest.spec.enabled => return None,
+            Lifecycle::Registered => "it was not started yet",
+            Lifecycle::Starting => "it is starting",
+            Lifecycle::Stopping => "it is being stopped",
+            Lifecycle::Stopped => "it is stopped",
+            Lifecycle::Crashed => "it failed",
+            Lifecycle::Quarantined => "it is quarantined",
+        };
+        let reason = match &self.life.last_error {
+            Some(error) => format!("{reason}: {error}"),
+            None => reason.to_owned(),
+        };
+        let (id, namespace) = (self.id.clone(), self.stored.namespace());
+        Some(MissingService { id, namespace, lifecycle, health: self.life.health, reason })
+    }
+}

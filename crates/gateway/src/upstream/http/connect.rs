@@ -1,0 +1,146 @@
+//! Finds out how a server speaks, and does the handshake of a legacy one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use tokio::sync::mpsc;
+
+use super::super::connector::{ConnectError, KnownEra};
+use super::super::handshake::{
+    DISCOVER, Discovered, INITIALIZE, INITIALIZED, discovered, initialize_params, initialized,
+};
+use super::super::open_call::OpenCall;
+use super::super::peer_upstream::Transport;
+use super::super::request_params::sent_params;
+use super::super::subscriptions::Subscriptions;
+use super::super::{FromServer, ServerAnswer, ServerProfile, Upstream, UpstreamError};
+use super::{HttpError, HttpLink, HttpSession, HttpTarget, HttpUpstream};
+use crate::era::{Era, NEWEST_LEGACY};
+use crate::jsonrpc;
+use crate::lifecycle::ServiceFault;
+
+/// How long a server may take to say that it is no modern one.
+const PROBE: Duration = Duration::from_secs(10);
+
+/// What became of an attempt to connect.
+pub(crate) enum HttpConnected {
+    /// The server speaks streamable HTTP.
+    Connected { upstream: Arc<dyn Upstream>, unasked: mpsc::Receiver<FromServer> },
+    /// It does not; it may be one of 2024.
+    NotStreamable(ConnectError, Box<HttpTarget>),
+}
+
+/// Connects to a server whose era may be known.
+pub(crate) async fn connect(target: HttpTarget, era: Option<KnownEra>) -> Result<HttpConnected, ConnectError> {
+    let (link, unasked, cancellations) = HttpLink::new(target);
+    let modern = match era {
+        Some(KnownEra::Legacy) => None,
+        Some(KnownEra::Modern) | None => link.discover().await?,
+    };
+    let introduced = match modern {
+        Some(profile) => Ok(profile),
+        None => link.initialize().await,
+    };
+    let profile = match introduced {
+        Ok(profile) => profile,
+        Err(HttpError::Status(
+            status @ (StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED),
+            _,
+        )) => {
+            let message = format!("it answered the handshake with HTTP status {status}");
+            let error = ConnectError { fault: ServiceFault::Broken, message };
+            // Nobody else has the link yet.
+            let target = Arc::into_inner(link).map(|link| Box::new(link.target));
+            return target.map(|target| HttpConnected::NotStreamable(error.clone(), target)).ok_or(error);
+        }
+        Err(error) => return Err(link.refused(error)),
+    };
+    let subscriptions = Arc::new(Subscriptions::new(&profile.capabilities));
+    let background = Transport::spawn(|stop| link.clone().run(subscriptions.clone(), cancellations, stop));
+    let upstream: Arc<dyn Upstream> = Arc::new(HttpUpstream { link, profile, subscriptions, background });
+    Ok(HttpConnected::Connected { upstream, unasked })
+}
+
+impl HttpLink {
+    /// Asks a modern server about itself; `None` if it may be a legacy one.
+    async fn discover(&self) -> Result<Option<ServerProfile>, ConnectError> {
+        let session = self.session.read().clone();
+        match self.ask(&session, DISCOVER, PROBE.min(self.target.limits.timeout)).await {
+            Ok(answer) => match discovered(&answer) {
+                Discovered::Modern(profile) => Ok(Some(profile)),
+                Discovered::Unknown(error) => Err(error),
+                Discovered::Legacy => Ok(None),
+            },
+            Err(HttpError::Status(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, _)) => {
+                Err(self.refused(HttpError::Status(StatusCode::UNAUTHORIZED, None)))
+            }
+            Err(HttpError::Status(_, Some(error))) => match discovered(&Err(error)) {
+                Discovered::Unknown(error) => Err(error),
+                Discovered::Modern(_) | Discovered::Legacy => Ok(None),
+            },
+            Err(HttpError::Upstream(error @ UpstreamError::Failed(ServiceFault::Unreachable, _))) => {
+                Err(ConnectError::from(error))
+            }
+            // Servers of old answer in many ways to what they do not know.
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Does the handshake of a legacy server.
+    async fn initialize(&self) -> Result<ServerProfile, HttpError> {
+        *self.session.write() = HttpSession { era: Era::Legacy(NEWEST_LEGACY.into()), id: None };
+        let session = self.session.read().clone();
+        let answer = self.ask(&session, INITIALIZE, self.target.limits.timeout).await?;
+        let profile = initialized(&answer).map_err(|error| UpstreamError::Failed(error.fault, error.message.into()))?;
+        let session = {
+            let mut session = self.session.write();
+            session.era = profile.era.clone();
+            session.clone()
+        };
+        self.tell(&session, Some(INITIALIZED), jsonrpc::request(None, INITIALIZED, None)).await?;
+        Ok(profile)
+    }
+
+    /// Makes a new session, unless another call has done so already, and returns the current one.
+    pub(super) async fn renew_session(&self, lost: &HttpSession) -> Result<HttpSession, UpstreamError> {
+        let _renewal = self.renewal.lock().await;
+        if *self.session.read() != *lost {
+            return Ok(self.session.read().clone());
+        }
+        match self.initialize().await {
+            Ok(_) => Ok(self.session.read().clone()),
+            Err(error) => Err(UpstreamError::from(self.refused(error))),
+        }
+    }
+
+    /// One request of our own.
+    async fn ask(&self, session: &HttpSession, method: &str, patience: Duration) -> Result<ServerAnswer, HttpError> {
+        let client = &self.target.profile;
+        let params = match method {
+            INITIALIZE => initialize_params(client),
+            _ => None,
+        };
+        let id = self.next_id.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let modern_client = (session.era == Era::Modern).then_some(client);
+        let sent = sent_params(params.as_deref(), modern_client, id);
+        let call = OpenCall::new(client, None, None, patience);
+        let answered = self.exchange(session, id, method, sent.params.as_deref(), &call);
+        match tokio::time::timeout(patience, answered).await {
+            Ok(answer) => answer,
+            Err(_) => Err(UpstreamError::Timeout(patience).into()),
+        }
+    }
+
+    /// Why there is no connection.
+    fn refused(&self, error: HttpError) -> ConnectError {
+        match self.without_answer(error) {
+            Err(error) => error.into(),
+            Ok(Err(error)) => {
+                let message = format!("it refused the handshake: {}", super::super::handshake::message(&error));
+                ConnectError { fault: ServiceFault::Broken, message }
+            }
+            Ok(Ok(_)) => ConnectError { fault: ServiceFault::Broken, message: "it refused the handshake".into() },
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! A call that is under way: who hears what the server says before it answers.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use serde_json::value::{RawValue, to_raw_value};
+use tokio::sync::{mpsc, oneshot};
+
+use super::patience::Patience;
+use super::request_params::with_progress_token;
+use super::{Interjection, ServerAnswer};
+use crate::client_profile::ClientProfile;
+
+/// How many questions a server may ask in one call; further ones are refused, so that none can ask forever.
+const MAX_QUESTIONS: u32 = 64;
+
+/// The requests that a client may answer for a server.
+const QUESTIONS: [&str; 3] = ["elicitation/create", "sampling/createMessage", "roots/list"];
+
+/// A call that is under way.
+pub(super) struct OpenCall {
+    pub(super) patience: Patience,
+    interjections: Option<mpsc::Sender<Interjection>>,
+    /// The client's own token for the progress of this call.
+    progress_token: Option<Box<RawValue>>,
+    /// Which of [`QUESTIONS`] the client answers.
+    answers: [bool; 3],
+    questions: AtomicU32,
+}
+
+impl OpenCall {
+    pub(super) fn new(
+        client: &ClientProfile,
+        interjections: Option<mpsc::Sender<Interjection>>,
+        progress_token: Option<Box<RawValue>>,
+        limit: Duration,
+    ) -> Self {
+        let answers = QUESTIONS.map(|method| client.answers(method));
+        Self { patience: Patience::new(limit), interjections, progress_token, answers, questions: AtomicU32::new(0) }
+    }
+
+    /// Whether somebody hears what the server says.
+    pub(super) fn is_heard(&self) -> bool {
+        self.interjections.is_some()
+    }
+
+    /// Whether the client can answer this request of the server.
+    pub(super) fn can_answer(&self, method: &str) -> bool {
+        let known = QUESTIONS.iter().position(|question| *question == method);
+        self.is_heard() && known.is_some_and(|question| self.answers[question])
+    }
+
+    /// Passes a notification on without waiting: what the client has no room for is lost, so that it cannot delay the
+    /// other calls of a connection.
+    pub(super) fn try_notify(&self, method: String, params: Option<&RawValue>) {
+        if let (Some(sender), Some(notification)) = (&self.interjections, self.notification(method, params)) {
+            // A client that reads nothing, or has left, misses it.
+            let _ = sender.try_send(notification);
+        }
+    }
+
+    /// Passes a notification on, and waits until the client has room for it.
+    pub(super) async fn notify(&self, method: String, params: Option<&RawValue>) {
+        if let (Some(sender), Some(notification)) = (&self.interjections, self.notification(method, params)) {
+            // A client that has left misses it.
+            let _ = sender.send(notification).await;
+        }
+    }
+
+    /// The notification as the client is to read it; `None` if the client did not want it.
+    fn notification(&self, method: String, params: Option<&RawValue>) -> Option<Interjection> {
+        let params = match (method.as_str(), params) {
+            ("notifications/progress", Some(params)) => {
+                Some(with_progress_token(params, self.progress_token.as_deref()?))
+            }
+            (_, params) => params.map(ToOwned::to_owned),
+        };
+        Some(Interjection::Notification { method, params })
+    }
+
+    /// Asks the client and waits for its answer; the time does not count as the service's.
+    pub(super) async fn ask(&self, method: String, params: Option<Box<RawValue>>) -> ServerAnswer {
+        let Some(sender) = self.interjections.as_ref().filter(|_| self.can_answer(&method)) else {
+            return Err(refusal(-32601, "the client of this call does not answer such requests"));
+        };
+        if self.questions.fetch_add(1, Ordering::Relaxed) >= MAX_QUESTIONS {
+            return Err(refusal(-32600, "this call has asked too often"));
+        }
+        let _paused = self.patience.pause();
+        let is_elicitation = method == "elicitation/create";
+        let (reply, answer) = oneshot::channel();
+        let asked = sender.send(Interjection::Request { method, params, reply }).await;
+        let answered = match asked {
+            Ok(()) => answer.await.ok(),
+            Err(_) => None,
+        };
+        answered.unwrap_or_else(|| match is_elicitation {
+            true => Ok(raw(&serde_json::json!({ "action": "cancel" }))),
+            false => Err(refusal(-1, "the client did not answer")),
+        })
+    }
+}
+
+/// An error object of ours.
+pub(super) fn refusal(code: i32, message: &str) -> Box<RawValue> {
+    raw(&serde_json::json!({ "code": code, "message": message }))
+}
+
+fn raw(value: &serde_json::Value) -> Box<RawValue> {
+    // A value that is in memory can always be written.
+    to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}

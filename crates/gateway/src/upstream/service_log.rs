@@ -1,0 +1,18 @@
+//! Where a service's own words go: what its program prints, and what the gateway notices about it.
+
+/// Who wrote a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogSource {
+    /// The program, to stderr.
+    Stderr,
+    /// The program, to stdout, where only messages of the protocol belong.
+    Stdout,
+    /// The gateway, about what the service does.
+    Gateway,
+}
+
+/// Takes the lines of one service. Must not block.
+pub trait ServiceLog: Send + Sync + 'static {
+    /// Takes one line.
+    fn line(&self, source: LogSource, text: &str);
+}

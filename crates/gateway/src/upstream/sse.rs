@@ -1,0 +1,143 @@
+//! Servers of 2024: one stream of events from the server, and a second address to which messages are posted.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::stream::{BoxStream, FuturesUnordered, StreamExt};
+use reqwest::Response;
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use super::connector::{ConnectError, Connected, KnownEra, introduce};
+use super::event_stream::EventStream;
+use super::http::HttpTarget;
+use super::http_client::{redirected, unreachable};
+use super::peer::{PeerChannels, Received, ServerPeer};
+use super::peer_upstream::{PeerUpstream, Transport};
+use super::service_log::LogSource;
+use super::{UpstreamEnd, UpstreamError};
+use crate::lifecycle::ServiceFault;
+
+type Events = EventStream<BoxStream<'static, reqwest::Result<bytes::Bytes>>>;
+
+/// Connects to a server and does the handshake.
+pub(super) async fn connect(target: HttpTarget) -> Result<Connected, ConnectError> {
+    let limits = target.limits;
+    let opened = timeout(limits.timeout, open(&target)).await;
+    let (events, post_address) = opened.unwrap_or(Err(UpstreamError::Timeout(limits.timeout)))?;
+    let (peer, PeerChannels { outgoing, unasked }) = ServerPeer::new(limits, target.limiter.clone());
+    let client = target.profile.clone();
+    let transport = Transport::spawn(|stop| run(target, peer.clone(), events, post_address, outgoing, stop));
+    let profile = introduce(&peer, &client, Some(KnownEra::Legacy)).await.map_err(|error| error.into_inner())?;
+    Ok(Connected { upstream: Arc::new(PeerUpstream::new(peer, profile, &client, transport)), unasked })
+}
+
+/// Opens the stream and waits for the address to which messages are posted.
+async fn open(target: &HttpTarget) -> Result<(Events, Url), UpstreamError> {
+    let broken = |message: String| UpstreamError::Failed(ServiceFault::Broken, message.into());
+    let mut request = target.client.get(target.endpoint.clone()).header(ACCEPT, "text/event-stream");
+    if let Some((name, value)) = target.auth.header().await? {
+        request = request.header(name, value);
+    }
+    let response = request.send().await.map_err(|error| unreachable(&error))?;
+    let response = checked(target, response)?;
+    let mut events = EventStream::new(response.bytes_stream().boxed(), target.limits.max_payload);
+    let first = events.next().await.ok().flatten().filter(|event| event.name == "endpoint");
+    let Some(first) = first else {
+        return Err(broken("its stream does not begin with the address for messages".into()));
+    };
+    let address = String::from_utf8_lossy(&first.data);
+    let address = target.endpoint.join(address.trim()).map_err(|error| broken(format!("{address:?}: {error}")))?;
+    match address.origin() == target.endpoint.origin() {
+        true => Ok((events, address)),
+        false => Err(broken(format!(
+            "it wants messages to be sent to another server: {}",
+            address.origin().ascii_serialization()
+        ))),
+    }
+}
+
+fn checked(target: &HttpTarget, response: Response) -> Result<Response, UpstreamError> {
+    let status = response.status();
+    if let Some(redirected) = redirected(&response) {
+        return Err(redirected);
+    }
+    match status.as_u16() {
+        200..=299 => Ok(response),
+        401 | 403 => Err(UpstreamError::Failed(ServiceFault::Unauthorized, target.auth.refused(status).into())),
+        502..=504 => Err(UpstreamError::Failed(
+            ServiceFault::Unreachable,
+            format!("it answered with HTTP status {status}").into(),
+        )),
+        _ => Err(UpstreamError::Failed(ServiceFault::Broken, format!("it answered with HTTP status {status}").into())),
+    }
+}
+
+/// Carries the messages of a peer until the stream ends or the transport is closed.
+async fn run(
+    target: HttpTarget,
+    peer: Arc<ServerPeer>,
+    events: Events,
+    post_address: Url,
+    outgoing: mpsc::Receiver<Vec<u8>>,
+    stop: CancellationToken,
+) {
+    let end = tokio::select! {
+        () = stop.cancelled() => UpstreamEnd::Closed,
+        reason = post(&target, post_address, outgoing) => UpstreamEnd::Failed(ServiceFault::Unreachable, reason.into()),
+        reason = read(&target, &peer, events) => UpstreamEnd::Failed(ServiceFault::Unreachable, reason.into()),
+    };
+    peer.end(end);
+}
+
+/// Posts messages until one cannot be posted, and says why.
+async fn post(target: &HttpTarget, address: Url, mut outgoing: mpsc::Receiver<Vec<u8>>) -> String {
+    while let Some(message) = outgoing.recv().await {
+        let mut request = target.client.post(address.clone()).header(CONTENT_TYPE, "application/json").body(message);
+        match target.auth.header().await {
+            Ok(Some((name, value))) => request = request.header(name, value),
+            Ok(None) => {}
+            Err(error) => return error.to_string(),
+        }
+        let sent = timeout(target.limits.timeout, request.send()).await;
+        let posted = match sent {
+            Ok(Ok(response)) => checked(target, response).map(drop),
+            Ok(Err(error)) => Err(unreachable(&error)),
+            Err(_) => Err(UpstreamError::Timeout(target.limits.timeout)),
+        };
+        if let Err(error) = posted {
+            return error.to_string();
+        }
+    }
+    "its connection was closed".into()
+}
+
+/// Reads messages until the stream ends, and says why.
+async fn read(target: &HttpTarget, peer: &ServerPeer, mut events: Events) -> String {
+    let mut questions = FuturesUnordered::new();
+    loop {
+        let event = tokio::select! {
+            Some((id, answer)) = questions.next(), if !questions.is_empty() => {
+                let id: Box<RawValue> = id;
+                peer.respond(&id, &answer).await;
+                continue;
+            }
+            event = events.next() => event,
+        };
+        match event {
+            Ok(Some(event)) => match peer.on_message(&event.data).await {
+                Received::Question { id, answer } => questions.push(answer.map(|answer| (id, answer))),
+                Received::Taken | Received::QuestionWithdrawn(_) => {}
+                Received::NotProtocol => {
+                    target.log.line(LogSource::Gateway, "skipped an event that is no message of MCP");
+                }
+            },
+            Ok(None) => return "it closed its stream".into(),
+            Err(error) => return format!("its stream cannot be read: {error:?}"),
+        }
+    }
+}

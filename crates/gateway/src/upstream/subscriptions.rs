@@ -1,0 +1,160 @@
+//! What a modern server is asked to report outside of calls: changes of its lists, and of resources.
+//!
+//! A legacy server reports changes by itself, and is told about each resource. A modern one is sent one request that stays
+//! open, `subscriptions/listen`; it is sent again when what is wanted changes. So both look the same from outside.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
+use tokio::sync::watch;
+
+use super::open_calls::pong;
+use super::{ServerAnswer, UpstreamError};
+
+/// The method of the request that stays open.
+pub(super) const LISTEN: &str = "subscriptions/listen";
+/// How long it may stay open.
+pub(super) const LISTEN_LIMIT: Duration = Duration::from_secs(365 * 24 * 3600);
+/// How long to wait before it is sent again after its end.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// What is wanted of one server.
+pub(super) struct Subscriptions {
+    /// The lists whose changes the server can report, as the request has them.
+    lists: Map<String, Value>,
+    resources: watch::Sender<BTreeSet<String>>,
+}
+
+impl Subscriptions {
+    /// The changes that a server with these capabilities reports.
+    pub(super) fn new(capabilities: &Map<String, Value>) -> Self {
+        let reports = |kind: &str| capabilities.get(kind).is_some_and(|offered| offered["listChanged"] == true);
+        let lists = ["tools", "prompts", "resources"].into_iter().filter(|kind| reports(kind));
+        let lists = lists.map(|kind| (format!("{kind}ListChanged"), Value::Bool(true))).collect();
+        Self { lists, resources: watch::Sender::default() }
+    }
+
+    /// Carries out `resources/subscribe` and `resources/unsubscribe`, which a modern server does not know; `None` for
+    /// every other method.
+    pub(super) fn on_call(&self, method: &str, params: Option<&RawValue>) -> Option<ServerAnswer> {
+        #[derive(Deserialize)]
+        struct Resource {
+            uri: String,
+        }
+        let is_wanted = match method {
+            "resources/subscribe" => true,
+            "resources/unsubscribe" => false,
+            _ => return None,
+        };
+        let Ok(Resource { uri }) = serde_json::from_str(params.map_or("null", RawValue::get)) else {
+            return Some(Err(super::open_call::refusal(-32602, "the parameters have no `uri`")));
+        };
+        self.resources.send_if_modified(|resources| match is_wanted {
+            true => resources.insert(uri),
+            false => resources.remove(&uri),
+        });
+        Some(Ok(pong()))
+    }
+
+    /// Keeps the request open until the connection ends.
+    pub(super) async fn keep_open<F>(&self, listen: impl Fn(Box<RawValue>) -> F)
+    where
+        F: Future<Output = Result<ServerAnswer, UpstreamError>>,
+    {
+        let mut changes = self.resources.subscribe();
+        loop {
+            let params = self.params(&changes.borrow_and_update());
+            let open = async {
+                match params {
+                    Some(params) => match listen(params).await {
+                        Err(UpstreamError::Gone(_)) => Next::Stop,
+                        // The server does not report what is wanted.
+                        Ok(Err(_)) => std::future::pending().await,
+                        Ok(Ok(_)) | Err(_) => {
+                            tokio::time::sleep(PAUSE).await;
+                            Next::Again
+                        }
+                    },
+                    None => std::future::pending().await,
+                }
+            };
+            let next = tokio::select! {
+                next = open => next,
+                // The sender lives as long as we do.
+                _ = changes.changed() => Next::Again,
+            };
+            if matches!(next, Next::Stop) {
+                return;
+            }
+        }
+    }
+
+    /// The parameters of the request; `None` if nothing is wanted.
+    fn params(&self, resources: &BTreeSet<String>) -> Option<Box<RawValue>> {
+        if self.lists.is_empty() && resources.is_empty() {
+            return None;
+        }
+        let mut wanted = self.lists.clone();
+        if !resources.is_empty() {
+            wanted.insert("resourceSubscriptions".into(), json!(resources));
+        }
+        to_raw_value(&json!({ "notifications": wanted })).ok()
+    }
+}
+
+/// What to do when the request has ended.
+enum Next {
+    Again,
+    Stop,
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_request_is_sent_again_when_it_ends_or_when_something_else_is_wanted() {
+        let capabilities = json!({ "tools": { "listChanged": true }, "prompts": {} });
+        let subscriptions = Subscriptions::new(capabilities.as_object().unwrap());
+        let (sent, mut requests) = mpsc::channel(8);
+        let (end, ended) = watch::channel(0);
+        let listen = |params: Box<RawValue>| {
+            sent.try_send(serde_json::from_str::<Value>(params.get()).unwrap()).unwrap();
+            let mut ended = ended.clone();
+            ended.mark_unchanged();
+            async move {
+                ended.changed().await.unwrap();
+                match *ended.borrow() {
+                    1 => Ok(Ok(pong())),
+                    _ => Err(UpstreamError::Gone("closed".into())),
+                }
+            }
+        };
+        let steps = async {
+            let tools = json!({ "toolsListChanged": true });
+            assert_eq!(requests.recv().await.unwrap(), json!({ "notifications": tools }));
+            end.send_replace(1);
+            assert_eq!(requests.recv().await.unwrap(), json!({ "notifications": tools }));
+            let params = to_raw_value(&json!({ "uri": "test://a" })).unwrap();
+            subscriptions.on_call("resources/subscribe", Some(&params)).unwrap().unwrap();
+            let both = json!({ "toolsListChanged": true, "resourceSubscriptions": ["test://a"] });
+            assert_eq!(requests.recv().await.unwrap(), json!({ "notifications": both }));
+            subscriptions.on_call("resources/unsubscribe", Some(&params)).unwrap().unwrap();
+            assert_eq!(requests.recv().await.unwrap(), json!({ "notifications": tools }));
+            end.send_replace(2);
+        };
+        tokio::join!(subscriptions.keep_open(listen), steps);
+    }
+
+    #[test]
+    fn other_methods_and_bad_parameters_are_not_carried_out() {
+        let subscriptions = Subscriptions::new(&Map::new());
+        assert!(subscriptions.on_call("tools/call", None).is_none());
+        assert!(subscriptions.on_call("resources/subscribe", None).unwrap().is_err());
+    }
+}

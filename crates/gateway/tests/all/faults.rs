@@ -1,0 +1,212 @@
+//! Servers that do what servers should not do.
+
+use std::time::Duration;
+
+use roost_gateway::lifecycle::ServiceFault;
+use roost_gateway::upstream::{LogSource, ServerAnswer, Upstream, UpstreamEnd, UpstreamError};
+use serde_json::{Value, json};
+
+use crate::scripted_http::ScriptedHttp;
+use crate::support::{Gateway, call, probe_program};
+
+fn program(fault: &str) -> Value {
+    let args = ["server", fault];
+    json!({ "type": "stdio_mcp", "command": probe_program(), "args": args, "timeoutMs": 1000 })
+}
+
+fn remote(server: &ScriptedHttp) -> Value {
+    json!({ "type": "remote_mcp", "endpoint": server.endpoint, "transport": "streamable_http", "timeoutMs": 1000 })
+}
+
+async fn call_tool(upstream: &dyn Upstream, name: &str) -> Result<ServerAnswer, UpstreamError> {
+    call(upstream, "tools/call", json!({ "name": name, "arguments": {} })).await
+}
+
+/// The failure of a bad call, after which a good one still works.
+async fn fails_alone(upstream: &dyn Upstream) -> UpstreamError {
+    let (bad, good) = tokio::join!(call_tool(upstream, "bad"), call_tool(upstream, "good"));
+    good.unwrap().unwrap();
+    call_tool(upstream, "good").await.unwrap().unwrap();
+    bad.unwrap_err()
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+
+#[tokio::test]
+async fn a_bad_answer_of_a_program_fails_its_own_call_only() {
+    let gateway = Gateway::new();
+    for (fault, expected) in [
+        ("silent", UpstreamError::Timeout(SECOND)),
+        ("wrong-id", UpstreamError::Timeout(SECOND)),
+        ("not-json", UpstreamError::Timeout(SECOND)),
+    ] {
+        let connected = gateway.connect(program(fault)).await.unwrap();
+        assert_eq!(fails_alone(&*connected.upstream).await, expected, "{fault}");
+        connected.upstream.close().await;
+    }
+    assert!(gateway.log.has(LogSource::Stdout, "\"result\":"), "what is not JSON is in the log");
+    assert!(gateway.log.has(LogSource::Stderr, "a server with the fault"));
+}
+
+#[tokio::test]
+async fn an_answer_of_100_megabytes_is_not_read_into_memory_and_fails_its_call() {
+    let gateway = Gateway::new();
+    let mut origin = program("huge");
+    origin["timeoutMs"] = json!(60_000);
+    let connected = gateway.connect(origin).await.unwrap();
+    let failed = fails_alone(&*connected.upstream).await;
+    assert!(
+        matches!(&failed, UpstreamError::Failed(ServiceFault::Broken, why) if why.contains("maxPayloadBytes")),
+        "{failed}"
+    );
+    connected.upstream.close().await;
+}
+
+#[tokio::test]
+async fn a_program_that_ends_says_how_and_takes_its_calls_with_it() {
+    let gateway = Gateway::new();
+    let connected = gateway.connect(program("exits")).await.unwrap();
+    let failed = call_tool(&*connected.upstream, "bad").await.unwrap_err();
+    let why = "its program ended with exit code 3: out of luck";
+    assert_eq!(failed, UpstreamError::Gone(why.into()));
+    assert_eq!(connected.upstream.ended().await, UpstreamEnd::Failed(ServiceFault::Unreachable, why.into()));
+}
+
+#[tokio::test]
+async fn a_program_that_ends_when_it_is_asked_for_its_era_is_started_again_as_one_of_old() {
+    let gateway = Gateway::new();
+    let connected = gateway.connect(program("ends-at-discovery")).await.unwrap();
+    call_tool(&*connected.upstream, "good").await.unwrap().unwrap();
+    connected.upstream.close().await;
+}
+
+#[tokio::test]
+async fn a_program_gets_its_own_variables_and_none_of_the_daemon() {
+    let gateway = Gateway::new();
+    let mut origin = program("environment");
+    origin["env"] = json!([{ "name": "GREETING", "value": "hi" }, { "name": "TOKEN", "secretRef": "env:TEST_TOKEN" }]);
+    let connected = gateway.connect(origin).await.unwrap();
+    let said = call_tool(&*connected.upstream, "bad").await.unwrap().unwrap();
+    let said: Value = serde_json::from_str(said.get()).unwrap();
+    let mut names: Vec<&str> = said["variables"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    names.retain(|variable| !["PATH=", "HOME=", "ROOST_RUN="].iter().any(|own| variable.starts_with(own)));
+    assert_eq!(names, ["GREETING=hi", "TOKEN=s3cret"]);
+    connected.upstream.close().await;
+}
+
+#[tokio::test]
+async fn a_program_that_is_missing_is_named() {
+    let refused =
+        Gateway::new().connect(json!({ "type": "stdio_mcp", "command": "no-such-program" })).await.err().unwrap();
+    assert_eq!(refused.fault, ServiceFault::Unreachable);
+    assert!(refused.message.contains("no-such-program"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_bad_answer_over_http_fails_its_own_call_only() {
+    let json_of = |body: &str| {
+        format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+    };
+    let stream_of =
+        |body: &str| format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n{body}");
+    let cases = [
+        ("wrong id", json_of(r#"{"id":999999,"result":{}}"#), ServiceFault::Broken, "no answer to the request"),
+        ("not JSON", json_of("{"), ServiceFault::Broken, "no answer to the request"),
+        (
+            "a page",
+            "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 0\r\n\r\n".into(),
+            ServiceFault::Broken,
+            "text/html",
+        ),
+        (
+            "an announced giant",
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 104857600\r\n\r\n".into(),
+            ServiceFault::Broken,
+            "maxPayloadBytes",
+        ),
+        (
+            "an endless event",
+            stream_of(&format!("data: {}", "a".repeat(2 << 20))),
+            ServiceFault::Broken,
+            "maxPayloadBytes",
+        ),
+        (
+            "a closed stream",
+            stream_of("data: {\"method\":\"notifications/message\"}\n\n"),
+            ServiceFault::Unreachable,
+            "closed the stream",
+        ),
+        (
+            "a redirect",
+            "HTTP/1.1 307 Temporary Redirect\r\nlocation: http://169.254.169.254/latest\r\ncontent-length: 0\r\n\r\n"
+                .into(),
+            ServiceFault::Broken,
+            "redirects to http://169.254.169.254",
+        ),
+        (
+            "a broken gateway",
+            "HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n".into(),
+            ServiceFault::Unreachable,
+            "502",
+        ),
+        (
+            "no entry",
+            "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n".into(),
+            ServiceFault::Unauthorized,
+            "roost services login",
+        ),
+    ];
+    let gateway = Gateway::new();
+    for (case, response, fault, why) in cases {
+        let server = ScriptedHttp::start(response).await;
+        let connected = gateway.connect(remote(&server)).await.unwrap();
+        let failed = fails_alone(&*connected.upstream).await;
+        assert!(
+            matches!(&failed, UpstreamError::Failed(found, said) if *found == fault && said.contains(why)),
+            "{case}: {failed}"
+        );
+        connected.upstream.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_over_http_that_never_answers_times_out() {
+    let gateway = Gateway::new();
+    let server = ScriptedHttp::start(String::new()).await;
+    let connected = gateway.connect(remote(&server)).await.unwrap();
+    assert_eq!(fails_alone(&*connected.upstream).await, UpstreamError::Timeout(SECOND));
+    connected.upstream.close().await;
+}
+
+#[tokio::test]
+async fn a_session_that_the_server_has_forgotten_is_made_anew() {
+    let gateway = Gateway::new();
+    let server = ScriptedHttp::start("HTTP/1.1 500 Oops\r\ncontent-length: 0\r\n\r\n".into()).await;
+    let connected = gateway.connect(remote(&server)).await.unwrap();
+    server.forget_session();
+    call_tool(&*connected.upstream, "good").await.unwrap().unwrap();
+    assert_eq!(server.sessions(), 2);
+    connected.upstream.close().await;
+    assert_eq!(server.sessions_ended(), 1);
+}
+
+#[tokio::test]
+async fn an_address_in_a_private_network_is_not_connected_to() {
+    let gateway = Gateway::new();
+    let server = ScriptedHttp::start(String::new()).await;
+    let addresses = ["http://169.254.169.254/latest/meta-data", "http://10.0.0.1/mcp", "http://[::ffff:10.0.0.1]/mcp"];
+    for endpoint in addresses {
+        let origin = json!({ "type": "remote_mcp", "endpoint": endpoint, "transport": "streamable_http" });
+        let refused = gateway.connect(origin).await.err().unwrap();
+        assert!(refused.message.contains("allowed_hosts"), "{endpoint}: {refused}");
+    }
+    assert_eq!(server.sessions(), 0);
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_listen_is_unreachable() {
+    let origin = json!({ "type": "remote_mcp", "endpoint": "http://127.0.0.1:1/mcp", "transport": "streamable_http" });
+    let refused = Gateway::new().connect(origin).await.err().unwrap();
+    assert_eq!(refused.fault, ServiceFault::Unreachable);
+    assert!(refused.message.contains("no connection can be made"), "{refused}");
+}

@@ -1,0 +1,8 @@
+//! The services: declared, supervised, listed, approved, and apart from each other.
+
+mod approving;
+mod declaring;
+mod faults;
+mod kit;
+mod living;
+mod pooling;

@@ -1,0 +1,141 @@
+//! The life of a service as its supervisor leads it.
+
+use roost_gateway::breaker::CallOutcome;
+use roost_gateway::endpoint::Backend;
+use roost_gateway::lifecycle::ServiceFault;
+use roost_gateway::services::ServiceError;
+use roost_model::service::Lifecycle::{Crashed, Quarantined, Running, Starting, Stopped, Stopping};
+use roost_model::service::{Health, Lifecycle};
+use serde_json::json;
+use testkit::mcp_servers::{Behaviour, tool};
+use testkit::soon;
+
+use super::kit::{Gateway, manifest};
+
+#[tokio::test]
+async fn a_service_runs_after_its_handshake_only_and_every_state_is_recorded() {
+    let gateway = Gateway::start().await;
+    gateway.server("docs").on_connect(Behaviour::Hangs);
+    let id = gateway.services.apply(&manifest("docs", json!({}))).await.unwrap().id.clone();
+    let starting = gateway.services.start_service(&id);
+    let attempted = async {
+        gateway.server("docs").attempted(1).await;
+        gateway.services.get(&id).unwrap().life.lifecycle
+    };
+    let state = tokio::select! {
+        started = starting => panic!("it hangs: {started:?}"),
+        state = attempted => state,
+    };
+    assert_eq!(state, Starting);
+    assert_eq!(gateway.services.catalog().missing[0].reason, "it is starting");
+    soon("it stops", gateway.services.stop_service(&id)).await.unwrap();
+    gateway.server("docs").on_connect(Behaviour::Answers);
+    let running = soon("it starts", gateway.services.start_service(&id)).await.unwrap();
+    assert_eq!((running.life.lifecycle, running.life.health), (Running, Health::Healthy));
+    assert_eq!(gateway.offered(), [("docs".to_owned(), vec!["echo".to_owned()])]);
+    soon("it stops", gateway.services.stop_service(&id)).await.unwrap();
+    assert_eq!(gateway.states(&id).await, [Starting, Stopping, Stopped, Starting, Running, Stopping, Stopped]);
+}
+
+#[tokio::test]
+async fn a_crashed_service_comes_back_and_is_listed_again() {
+    let gateway = Gateway::start().await;
+    let running = gateway.run("docs", json!({})).await;
+    gateway.server("docs").offer(vec![tool("echo", "says it"), tool("other", "says more")]);
+    gateway.server("docs").crash();
+    let back = gateway.until(&running.id, |view| view.life.lifecycle == Running && view.tools.len() == 2).await;
+    assert_eq!(back.life.restart_count, 1);
+    assert_eq!(gateway.states(&running.id).await, [Starting, Running, Crashed, Starting, Running]);
+    assert_eq!(gateway.offered()[0].1, ["echo", "other"]);
+}
+
+#[tokio::test]
+async fn what_fails_too_often_is_quarantined_until_a_person_lets_it_out() {
+    let gateway = Gateway::start().await;
+    gateway.server("docs").on_connect(Behaviour::Fails(ServiceFault::Unreachable));
+    let policy = json!({ "spec": { "restartPolicy": { "mode": "on-failure", "maxRestarts": 1 } } });
+    let failed = gateway.run("docs", policy).await;
+    assert_eq!((failed.life.lifecycle, failed.life.health), (Crashed, Health::Unreachable));
+    assert!(failed.life.next_attempt.is_some());
+    let id = failed.id.clone();
+    gateway.until_state(&id, Quarantined).await;
+    gateway.server("docs").on_connect(Behaviour::Answers);
+    for _ in 0..2 {
+        let refused = gateway.services.start_service(&id).await;
+        assert!(matches!(refused, Err(ServiceError::Refused(_))), "{refused:?}");
+        gateway.services.stop_service(&id).await.unwrap();
+    }
+    let gateway = gateway.restart().await;
+    assert_eq!(gateway.services.get(&id).unwrap().life.lifecycle, Quarantined, "also after a restart of the daemon");
+    assert_eq!(gateway.services.unquarantine(&id).await.unwrap().life.lifecycle, Stopped);
+    assert_eq!(gateway.services.start_service(&id).await.unwrap().life.lifecycle, Running);
+    let refused = gateway.services.unquarantine(&id).await;
+    assert!(matches!(refused, Err(ServiceError::Refused(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn faults_of_the_service_trip_the_breaker_and_bad_arguments_never_do() {
+    let gateway = Gateway::start().await;
+    let id = gateway.run("docs", json!({})).await.id.clone();
+    (0..100).for_each(|_| gateway.services.note_outcome(&id, CallOutcome::Answered));
+    gateway.services.introspect(&id).await.unwrap();
+    assert_eq!(gateway.services.get(&id).unwrap().life.lifecycle, Running);
+    (0..256).for_each(|_| gateway.services.note_outcome(&id, CallOutcome::UpstreamFault));
+    let out = gateway.until_state(&id, Quarantined).await;
+    assert_eq!(out.life.last_error.as_deref(), Some("most of its recent calls failed"));
+    assert!(gateway.offered().is_empty());
+}
+
+#[tokio::test]
+async fn probes_find_every_health_and_the_service_stays_in_use() {
+    let gateway = Gateway::probing().await;
+    let id = gateway.run("docs", json!({})).await.id.clone();
+    for (fault, health) in [
+        (ServiceFault::Timeout, Health::Timeout),
+        (ServiceFault::Unauthorized, Health::Unauthorized),
+        (ServiceFault::Unreachable, Health::Unreachable),
+        (ServiceFault::Broken, Health::Degraded),
+    ] {
+        gateway.server("docs").on_probe(Behaviour::Fails(fault));
+        let ill = gateway.until(&id, |view| view.life.health == health).await;
+        assert_eq!((ill.life.lifecycle, ill.life.last_error.is_some()), (Running, true));
+    }
+    gateway.server("docs").on_probe(Behaviour::Answers);
+    let well = gateway.until(&id, |view| view.life.health == Health::Healthy).await;
+    assert_eq!(well.life.last_error, None);
+}
+
+#[tokio::test]
+async fn after_a_restart_of_the_daemon_nothing_claims_to_run_until_it_is_verified() {
+    let gateway = Gateway::start().await;
+    let running = gateway.run("docs", json!({})).await;
+    let stopped = gateway.run("idle", json!({ "spec": { "autostart": false } })).await;
+    gateway.server("docs").on_connect(Behaviour::Hangs);
+    let gateway = gateway.restart().await;
+    let starting = gateway.until(&running.id, |view| view.life.lifecycle != Lifecycle::Registered).await;
+    assert_eq!(starting.life.lifecycle, Starting);
+    gateway.server("docs").attempted(2).await;
+    assert!(gateway.offered().is_empty());
+    assert_eq!(gateway.services.get(&stopped.id).unwrap().life.lifecycle, Lifecycle::Registered);
+}
+
+#[tokio::test]
+async fn a_program_that_ends_by_itself_is_started_again_only_if_its_policy_says_always() {
+    let gateway = Gateway::start().await;
+    let done = gateway.run("once", json!({})).await;
+    gateway.server("once").exit();
+    assert_eq!(gateway.until_state(&done.id, Stopped).await.life.last_error, None);
+    let always = gateway.run("again", json!({ "spec": { "restartPolicy": { "mode": "always" } } })).await;
+    gateway.server("again").exit();
+    gateway.until(&always.id, |view| view.life.restart_count == 1 && view.life.lifecycle == Running).await;
+}
+
+#[tokio::test]
+async fn a_restart_ends_the_connection_and_makes_another() {
+    let gateway = Gateway::start().await;
+    let id = gateway.run("docs", json!({})).await.id.clone();
+    let restarted = gateway.services.restart_service(&id).await.unwrap();
+    assert_eq!(restarted.life.lifecycle, Running);
+    assert_eq!(gateway.server("docs").principals().len(), 1);
+    assert_eq!(gateway.states(&id).await, [Starting, Running, Stopping, Stopped, Starting, Running]);
+}

@@ -1,0 +1,40 @@
+//! The MCP gateway of a daemon: its services and the server that clients use. Commands that only read have none, so they
+//! start no service.
+
+use std::sync::Arc;
+
+use roost_cli::StateDir;
+use roost_gateway::endpoint::{Endpoint, EndpointSettings};
+use roost_gateway::secrets::Secrets;
+use roost_gateway::services::Services;
+
+use crate::compose::{self, Roost};
+use crate::config::Config;
+use crate::error::Error;
+
+/// The services, and the MCP server over them.
+pub(crate) struct Gateway {
+    pub(crate) services: Arc<Services>,
+    pub(crate) endpoint: Arc<Endpoint>,
+    pub(crate) secrets: Arc<Secrets>,
+}
+
+impl Gateway {
+    /// Starts the services that start with the daemon, and does not wait for them.
+    pub(crate) async fn start(state: &StateDir, config: &Config, roost: &Roost) -> Result<Self, Error> {
+        let services = Arc::new(compose::services(roost.log.clone(), state, config).await?);
+        let settings = EndpointSettings::new(env!("CARGO_PKG_VERSION"));
+        let endpoint = Endpoint::new(services.clone(), roost.governor.clone(), settings)
+            .map_err(|error| Error::Gateway(format!("the system gives no random numbers: {error}")))?;
+        let offered = services.clone();
+        roost.attachment.offer(move || offered.any_enabled());
+        let secrets = Secrets::new(compose::secrets_folder(state, config), |name| std::env::var(name).ok());
+        Ok(Self { services, endpoint, secrets: Arc::new(secrets) })
+    }
+
+    /// Ends every client's session, then every service.
+    pub(crate) async fn close(self) {
+        self.endpoint.close().await;
+        self.services.shut_down().await;
+    }
+}

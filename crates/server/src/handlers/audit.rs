@@ -1,0 +1,174 @@
+//! `audit/list`: what happened at the gateway, as records of seed 003. Each is made from one event of the log.
+
+use roost_log::StreamId;
+use roost_model::event::{EventBody, NormalizedEvent, NormalizedEventType};
+use roost_model::ids::{ServiceId, SessionId};
+use roost_model::payload::{McpToolCalledPayload, ServiceStateChangedPayload};
+use roost_model::service::Lifecycle;
+use roost_rpc::{AuditLevel, AuditListParams, AuditListResult, AuditRecord, Fault};
+use serde_json::{Map, Value, json};
+
+use super::service::limit;
+use crate::dispatch::Context;
+use crate::fault;
+
+/// The kind of records about calls.
+pub(crate) const TOOL_CALLED: &str = "mcp.tool_called";
+/// The events that become records.
+pub(crate) const TYPES: [NormalizedEventType; 6] = [
+    NormalizedEventType::ServiceManifestApplied,
+    NormalizedEventType::ServiceStateChanged,
+    NormalizedEventType::ServiceInterfaceRefreshed,
+    NormalizedEventType::ServiceToolsApproved,
+    NormalizedEventType::ServiceRemoved,
+    NormalizedEventType::McpToolCalled,
+];
+/// Events that are read at once.
+const PAGE: usize = 500;
+/// How far back records are looked for, in events.
+const MAX_EVENTS: u64 = 50_000;
+
+pub(crate) async fn list(context: &Context<'_>, params: AuditListParams) -> Result<AuditListResult, Fault> {
+    let after = params.after.unwrap_or(0);
+    let items = last(context, limit(params.limit, 200), |record| record.seq > after).await?;
+    Ok(AuditListResult { items })
+}
+
+/// The last records that are wanted, the oldest first.
+pub(crate) async fn last(
+    context: &Context<'_>,
+    most: usize,
+    is_wanted: impl Fn(&AuditRecord) -> bool,
+) -> Result<Vec<AuditRecord>, Fault> {
+    let (log, stream) = (&context.host.sessions.log, StreamId::from(&SessionId::host()));
+    let newest = log.read(&stream, 0, 1).await.map_err(fault::log)?.last_seq;
+    let (mut found, mut end) = (Vec::new(), newest);
+    while end > newest.saturating_sub(MAX_EVENTS) && found.len() < most {
+        let start = end.saturating_sub(PAGE as u64);
+        let page = match log.read(&stream, start, PAGE).await {
+            Ok(page) => page,
+            // What retention removed is not there to be told.
+            Err(roost_log::Error::Truncated { .. }) => break,
+            Err(error) => return Err(fault::log(error)),
+        };
+        let events = page.batch.iter().filter(|entry| entry.seq() <= end).filter_map(|entry| entry.event().ok());
+        let mut records: Vec<_> = events.filter_map(from_event).filter(|record| is_wanted(record)).collect();
+        records.extend(found);
+        found = records;
+        end = start;
+    }
+    found.drain(..found.len().saturating_sub(most));
+    Ok(found)
+}
+
+/// The record of an event; `None` for events that are not about the gateway.
+pub(crate) fn from_event(event: &NormalizedEvent) -> Option<AuditRecord> {
+    use AuditLevel::{Info, Warn};
+    let (kind, service, level, message, data) = match &event.body {
+        EventBody::McpToolCalled(called) => {
+            let (level, outcome) = match (&called.error, called.success) {
+                (_, true) => (Info, "succeeded".to_owned()),
+                (Some(error), false) => (Warn, error.clone()),
+                (None, false) => (Warn, "failed".to_owned()),
+            };
+            let message = format!("{} called {}: {outcome}", called.principal, called.tool);
+            return Some(record(event, TOOL_CALLED, called.service_id.clone(), level, message, tool_call(called)));
+        }
+        EventBody::ServiceManifestApplied(applied) => (
+            "service.manifest_applied",
+            &applied.service_id,
+            Info,
+            format!("manifest {} of {} is applied", applied.version, applied.namespace),
+            json!({ "version": applied.version, "namespace": applied.namespace, "enabled": applied.enabled }),
+        ),
+        EventBody::ServiceStateChanged(changed) => {
+            let (kind, level, message) = state_change(changed);
+            let data = json!({
+                "before": changed.before, "lifecycle": changed.lifecycle, "health": changed.health,
+                "error": changed.error, "nextAttemptAt": changed.next_attempt, "restartCount": changed.restart_count,
+            });
+            (kind, &changed.service_id, level, message, data)
+        }
+        EventBody::ServiceInterfaceRefreshed(refreshed) => {
+            let level = if refreshed.held_back.is_empty() { Info } else { Warn };
+            let held_back = match refreshed.held_back.len() {
+                0 => String::new(),
+                count => format!(", {count} held back"),
+            };
+            let message = format!("it offers {} tools{held_back}", refreshed.tools);
+            let data = json!({
+                "interfaceRevision": refreshed.revision, "tools": refreshed.tools, "resources": refreshed.resources,
+                "prompts": refreshed.prompts, "heldBack": refreshed.held_back,
+            });
+            ("service.interface_refreshed", &refreshed.service_id, level, message, data)
+        }
+        EventBody::ServiceToolsApproved(approved) => {
+            let by = approved.approved_by.as_deref().unwrap_or("first use");
+            let message = format!("{} tools are approved by {by}", approved.count);
+            let data = json!({ "tools": approved.tools, "count": approved.count, "approvedBy": approved.approved_by });
+            ("service.tools_approved", &approved.service_id, Info, message, data)
+        }
+        EventBody::ServiceRemoved(removed) => (
+            "service.removed",
+            &removed.service_id,
+            Info,
+            format!("{} is removed", removed.namespace),
+            json!({ "namespace": removed.namespace }),
+        ),
+        _ => return None,
+    };
+    Some(record(event, kind, Some(service.clone()), level, message, data))
+}
+
+/// What a record says of a call. `routedTool` and `category` are as in seed 003.
+fn tool_call(called: &McpToolCalledPayload) -> Value {
+    let namespace = called.tool.split("__").next().unwrap_or_default();
+    let category = match (&called.service_id, namespace) {
+        (None, "runtime") => "runtime_system",
+        (None, "clarity") => "clarity_system",
+        _ => "service",
+    };
+    json!({
+        "tool": called.tool, "routedTool": called.routed_tool, "category": category, "success": called.success,
+        "error": called.error, "principal": called.principal, "client": called.client, "policy": called.policy,
+        "durationUs": called.duration_us, "requestBytes": called.request_bytes,
+        "responseBytes": called.response_bytes, "sessionId": called.session_id, "toolCallId": called.tool_call_id,
+        "traceId": called.trace_id, "parentSpanId": called.parent_span_id, "arguments": called.arguments,
+    })
+}
+
+fn record(
+    event: &NormalizedEvent,
+    kind: &str,
+    service_id: Option<ServiceId>,
+    level: AuditLevel,
+    message: String,
+    data: Value,
+) -> AuditRecord {
+    let mut data = match data {
+        Value::Object(data) => data,
+        _ => Map::new(),
+    };
+    data.retain(|_, value| !value.is_null());
+    AuditRecord { seq: event.seq, at: event.time, kind: kind.into(), service_id, level, message, data }
+}
+
+fn state_change(changed: &ServiceStateChangedPayload) -> (&'static str, AuditLevel, String) {
+    use AuditLevel::{Error, Info, Warn};
+    let why = || changed.error.as_deref().map(|error| format!(": {error}")).unwrap_or_default();
+    match (changed.before, changed.lifecycle) {
+        (before, after) if before == after => ("service.health_changed", Warn, format!("its health changed{}", why())),
+        (_, Lifecycle::Starting) => ("service.starting", Info, "it is being started".into()),
+        (_, Lifecycle::Running) => ("service.started", Info, "it runs".into()),
+        (_, Lifecycle::Stopping) => ("service.stopping", Info, "it is being stopped".into()),
+        (Lifecycle::Quarantined, Lifecycle::Stopped) => {
+            ("service.unquarantined", Info, "it may be started again".into())
+        }
+        (_, Lifecycle::Stopped | Lifecycle::Registered) => ("service.stopped", Info, "it is stopped".into()),
+        (Lifecycle::Starting, Lifecycle::Crashed) => {
+            ("service.start_failed", Error, format!("it did not start{}", why()))
+        }
+        (_, Lifecycle::Crashed) => ("service.crashed", Error, format!("it failed{}", why())),
+        (_, Lifecycle::Quarantined) => ("service.quarantined", Error, format!("it failed too often{}", why())),
+    }
+}

@@ -1,0 +1,115 @@
+//! `/mcp`: all services at once, under names that tell them apart.
+
+use serde_json::{Value, json};
+use testkit::mcp_fixture::FixtureEra::{Legacy, Modern};
+
+use super::client::McpClient;
+use super::fixture_gateway::FixtureGateway;
+use crate::kit::Door;
+
+async fn gateway() -> (FixtureGateway, Door) {
+    let gateway = FixtureGateway::start(&[("new", Modern), ("old", Legacy)]).await;
+    let door = Door::open_with_gateway(gateway.endpoint.clone(), |_| {}).await;
+    (gateway, door)
+}
+
+fn names<'a>(list: &'a Value, member: &str, key: &str) -> Vec<&'a str> {
+    list[member].as_array().unwrap().iter().map(|item| item[key].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn tools_and_prompts_of_all_services_are_listed_with_their_prefixes_and_can_be_used() {
+    let (gateway, door) = gateway().await;
+    for client in [McpClient::new(&door, "/mcp").await, McpClient::legacy(&door, "/mcp").await] {
+        let tools = client.call("tools/list", json!({})).await;
+        let tools = names(&tools, "tools", "name");
+        for name in ["new__test_simple_text", "old__test_simple_text"] {
+            assert!(tools.contains(&name), "{tools:?}");
+            let result = client.call("tools/call", json!({ "name": name })).await;
+            assert_eq!(result["content"][0]["text"], "This is a simple text response for testing.");
+        }
+        let arguments = json!({ "arg1": "a", "arg2": "b" });
+        let prompt = json!({ "name": "old__test_prompt_with_arguments", "arguments": arguments });
+        let prompt = client.call("prompts/get", prompt).await;
+        assert_eq!(prompt["messages"][0]["content"]["text"], "Prompt with arguments: arg1='a', arg2='b'");
+        let reference = json!({ "type": "ref/prompt", "name": "new__test_prompt_with_arguments" });
+        let argument = json!({ "name": "arg1", "value": "pa" });
+        let completed = client.call("completion/complete", json!({ "ref": reference, "argument": argument })).await;
+        assert_eq!(completed["completion"]["values"][0], "paris");
+    }
+    let judged = gateway.governor.judged.lock().clone();
+    assert_eq!(judged[0], ("new__test_simple_text".into(), "test_simple_text".into()));
+    let finished = gateway.governor.finished.lock();
+    assert_eq!(finished.len(), judged.len());
+    assert!(finished.iter().all(|(_, report)| report.success && report.response_bytes > 0));
+}
+
+#[tokio::test]
+async fn resources_are_read_under_the_addresses_that_are_listed_and_linked() {
+    let (_gateway, door) = gateway().await;
+    let client = McpClient::legacy(&door, "/mcp").await;
+    let listed = client.call("resources/list", json!({})).await;
+    let uri = "roost://old/test://static-text";
+    assert!(names(&listed, "resources", "uri").contains(&uri));
+    let read = client.call("resources/read", json!({ "uri": uri })).await;
+    assert_eq!(read["contents"][0]["uri"], uri);
+    let templates = client.call("resources/templates/list", json!({})).await;
+    assert!(names(&templates, "resourceTemplates", "uriTemplate").contains(&"roost://new/test://template/{id}/data"));
+    let read = client.call("resources/read", json!({ "uri": "roost://new/test://template/7/data" })).await;
+    assert!(read["contents"][0]["text"].as_str().unwrap().contains("\"id\":\"7\""));
+    let linked = client.call("tools/call", json!({ "name": "old__test_embedded_resource" })).await;
+    assert_eq!(linked["content"][0]["resource"]["uri"], "roost://old/test://embedded-resource");
+    let error = client.error("resources/read", json!({ "uri": "test://static-text" })).await;
+    assert_eq!((&error["code"], &error["data"]["uri"]), (&json!(-32002), &json!("test://static-text")));
+}
+
+#[tokio::test]
+async fn a_denied_call_reaches_no_service_and_the_agent_reads_why() {
+    let (gateway, door) = gateway().await;
+    let client = McpClient::new(&door, "/mcp").await;
+    gateway.governor.denied.lock().insert("old__test_simple_text".into());
+    let result = client.call("tools/call", json!({ "name": "old__test_simple_text" })).await;
+    assert_eq!(result["isError"], true);
+    assert_eq!(result["content"][0]["text"], "old__test_simple_text is not allowed here");
+    assert!(gateway.backend.outcomes.lock().is_empty());
+}
+
+#[tokio::test]
+async fn unknown_tools_prompts_and_methods_are_errors_of_the_protocol() {
+    let (_gateway, door) = gateway().await;
+    let client = McpClient::legacy(&door, "/mcp").await;
+    for (method, params, code) in [
+        ("tools/call", json!({ "name": "test_simple_text" }), -32602),
+        ("tools/call", json!({}), -32602),
+        ("prompts/get", json!({ "name": "x" }), -32602),
+        ("tools/list", json!({ "cursor": "x" }), -32602),
+        ("server/discover", json!({}), -32601),
+        ("tasks/get", json!({ "taskId": "x" }), -32601),
+        ("logging/setLevel", json!({ "level": "loud" }), -32602),
+    ] {
+        assert_eq!(client.error(method, params).await["code"], code, "{method}");
+    }
+}
+
+#[tokio::test]
+async fn a_lazy_client_finds_describes_and_calls_tools_and_the_policy_sees_the_real_one() {
+    let (gateway, door) = gateway().await;
+    let client = McpClient::new(&door, "/mcp?surface=lazy").await;
+    let tools = client.call("tools/list", json!({})).await;
+    assert_eq!(
+        names(&tools, "tools", "name"),
+        ["runtime__search_tools", "runtime__describe_tool", "runtime__call_tool"]
+    );
+    let call = async |name: &str, arguments: Value| {
+        let result = client.call("tools/call", json!({ "name": name, "arguments": arguments })).await;
+        result["content"][0]["text"].as_str().unwrap().to_owned()
+    };
+    let found: Value =
+        serde_json::from_str(&call("runtime__search_tools", json!({ "query": "OLD simple" })).await).unwrap();
+    assert_eq!(found["tools"][0]["name"], "old__test_simple_text");
+    let described = call("runtime__describe_tool", json!({ "name": "old__test_sampling" })).await;
+    assert!(described.contains("inputSchema"), "{described}");
+    let called = call("runtime__call_tool", json!({ "name": "old__test_simple_text" })).await;
+    assert_eq!(called, "This is a simple text response for testing.");
+    assert_eq!(gateway.governor.judged.lock()[0].0, "old__test_simple_text");
+}

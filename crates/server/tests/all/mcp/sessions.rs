@@ -1,0 +1,139 @@
+//! Legacy clients: sessions, streams that can be resumed, and what they are asked and told.
+
+use serde_json::json;
+use testkit::mcp_fixture::FixtureEra::{Legacy, Modern};
+use testkit::soon;
+
+use super::client::McpClient;
+use super::fixture_gateway::FixtureGateway;
+use crate::kit::Door;
+
+async fn gateway() -> (FixtureGateway, Door) {
+    let gateway = FixtureGateway::start(&[("old", Legacy), ("new", Modern)]).await;
+    let door = Door::open_with_gateway(gateway.endpoint.clone(), |_| {}).await;
+    (gateway, door)
+}
+
+#[tokio::test]
+async fn a_session_belongs_to_its_device_and_its_address_until_it_is_ended() {
+    let (_gateway, door) = gateway().await;
+    let owner = McpClient::legacy(&door, "/mcp/old").await;
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    assert_eq!(owner.post(list.clone()).await.status, 200);
+    let stranger = McpClient::new(&door, "/mcp/old").await;
+    assert_eq!(stranger.with_session_of(&owner).post(list.clone()).await.status, 404, "of another device");
+    assert_eq!(owner.at("/mcp").post(list.clone()).await.status, 404, "at another address");
+    assert_eq!(stranger.post(list.clone()).await.status, 400, "without a session");
+    assert_eq!(stranger.with_session_of(&owner).send("DELETE", "", "").await.status, 404);
+    assert_eq!(owner.send("DELETE", "", "").await.status, 204);
+    assert_eq!(owner.post(list).await.status, 404, "after its end");
+}
+
+#[tokio::test]
+async fn a_service_of_either_era_asks_a_legacy_client_on_the_stream_of_its_call() {
+    let (gateway, door) = gateway().await;
+    for namespace in ["old", "new"] {
+        let client = McpClient::legacy(&door, &format!("/mcp/{namespace}")).await;
+        let call = json!({ "name": "test_elicitation", "arguments": { "message": "Who?" } });
+        let mut answer = client.request("tools/call", call).await;
+        let question = answer.next().await.unwrap();
+        assert_eq!(
+            (&question["method"], &question["params"]["message"]),
+            (&json!("elicitation/create"), &json!("Who?"))
+        );
+        let reply = json!({ "action": "accept", "content": { "username": "u", "email": "e" } });
+        let reply = json!({ "jsonrpc": "2.0", "id": question["id"], "result": reply });
+        assert_eq!(client.post(reply.clone()).await.status, 202);
+        let result = answer.last().await;
+        let text = result["result"]["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("\"accept\"") && text.contains("\"username\":\"u\""), "{namespace}: {text}");
+        assert_eq!(client.post(reply).await.status, 400, "a second answer");
+    }
+    assert_eq!(gateway.governor.judged.lock().len(), 2, "each call is judged once");
+}
+
+#[tokio::test]
+async fn a_client_whose_connection_broke_comes_back_to_its_answer() {
+    let (_gateway, door) = gateway().await;
+    let client = McpClient::legacy(&door, "/mcp/old").await;
+    let call = json!({ "name": "test_elicitation", "arguments": { "message": "Who?" } });
+    let mut broken = client.request("tools/call", call).await;
+    let first = broken.line("id:").await;
+    assert!(first.ends_with("_0"), "the stream begins with an id to come back to: {first}");
+    let at = broken.line("id:").await;
+    let question = broken.next().await.unwrap();
+    drop(broken);
+    let reply = json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": "decline" } });
+    assert_eq!(client.post(reply).await.status, 202);
+    let resumed = client.send("GET", &format!("Last-Event-ID: {at}\r\n"), "").await;
+    assert_eq!(resumed.status, 200);
+    let result = resumed.last().await;
+    assert!(result["result"]["content"][0]["text"].as_str().unwrap().contains("decline"), "{result}");
+}
+
+#[tokio::test]
+async fn a_session_is_told_of_changed_lists_and_of_the_resources_that_it_subscribed_to() {
+    let (gateway, door) = gateway().await;
+    for namespace in ["old", "new"] {
+        let client = McpClient::legacy(&door, &format!("/mcp/{namespace}")).await;
+        let mut stream = client.send("GET", "", "").await;
+        assert_eq!(stream.status, 200);
+        assert_eq!(client.send("GET", "", "").await.status, 409, "a second stream");
+        client.call("tools/call", json!({ "name": "test_trigger_tool_change" })).await;
+        assert_eq!(stream.next().await.unwrap()["method"], "notifications/tools/list_changed");
+        client.call("resources/subscribe", json!({ "uri": "test://watched-resource" })).await;
+        // A modern service is listened to by a stream that opens beside the answer.
+        let fixture = gateway.backend.fixture(namespace).clone();
+        let touching = async {
+            loop {
+                fixture.touch("test://unwatched");
+                fixture.touch("test://watched-resource");
+                tokio::task::yield_now().await;
+            }
+        };
+        let told = async { stream.next().await.unwrap() };
+        let told = tokio::select! { told = told => told, () = touching => unreachable!() };
+        assert_eq!(told["method"], "notifications/resources/updated", "{namespace}");
+        assert_eq!(told["params"]["uri"], "test://watched-resource");
+        client.send("DELETE", "", "").await;
+        soon("the end of the stream", async { while stream.next().await.is_some() {} }).await;
+    }
+}
+
+#[tokio::test]
+async fn a_lazy_session_has_its_stream_and_its_end_at_its_own_address() {
+    let (_gateway, door) = gateway().await;
+    let client = McpClient::legacy(&door, "/mcp?surface=lazy").await;
+    assert_eq!(client.send("GET", "", "").await.status, 200);
+    assert_eq!(client.at("/mcp").send("DELETE", "", "").await.status, 404);
+    assert_eq!(client.send("DELETE", "", "").await.status, 204);
+}
+
+#[tokio::test]
+async fn notifications_are_not_answered_not_even_unknown_ones() {
+    let (_gateway, door) = gateway().await;
+    let client = McpClient::legacy(&door, "/mcp").await;
+    for method in ["notifications/initialized", "notifications/roots/list_changed", "notifications/unknown"] {
+        let mut answer = client.post(json!({ "jsonrpc": "2.0", "method": method })).await;
+        assert_eq!((answer.status, answer.next().await), (202, None), "{method}");
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_request_ends_and_its_permit_is_given_back() {
+    let (gateway, door) = gateway().await;
+    let client = McpClient::legacy(&door, "/mcp/old").await;
+    let call = json!({ "name": "test_elicitation", "arguments": { "message": "Who?" } });
+    let mut answer = client.request("tools/call", call).await;
+    answer.next().await.unwrap();
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } });
+    assert_eq!(client.post(cancel).await.status, 202);
+    assert_eq!(answer.next().await, None, "a cancelled request has no answer");
+    soon("the report", async {
+        while gateway.governor.finished.lock().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    assert!(!gateway.governor.finished.lock()[0].1.success);
+}

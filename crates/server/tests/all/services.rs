@@ -1,0 +1,169 @@
+//! Services at the door: who may do what, what others see of it, and the stream of what happens.
+
+use roost_rpc::Scope;
+use serde_json::{Value, json};
+use testkit::soon;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::net::TcpStream;
+
+use crate::kit::Door;
+
+fn manifest() -> Value {
+    json!({
+        "apiVersion": "clarity.runtime/v1",
+        "kind": "MCPService",
+        "metadata": { "sourceFile": "notes", "module": "notes", "serviceType": "mcp" },
+        "spec": {
+            "origin": {
+                "type": "stdio_mcp", "command": "notes-mcp",
+                "env": [{ "name": "TOKEN", "value": "s3cret" }, { "name": "KEY", "secretRef": "env:KEY" }],
+            },
+            "enabled": true, "autostart": true, "restartPolicy": { "mode": "never" }, "policyRef": "default",
+        },
+    })
+}
+
+async fn token(door: &Door, scope: Scope) -> String {
+    door.pair(Some(scope)).await["access_token"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn what_starts_a_program_or_approves_needs_admin_and_a_page_cannot_ask_for_it() {
+    let door = Door::open().await;
+    let applied = door.local().await.call("service/apply", json!({ "manifest": manifest() })).await.unwrap();
+    let id = applied["service"]["serviceId"].as_str().unwrap().to_owned();
+    let operator = token(&door, Scope::Operate).await;
+    for (path, body) in [
+        ("apply".to_owned(), json!({ "manifest": manifest() })),
+        (format!("{id}/start"), json!({})),
+        (format!("{id}/restart"), json!({})),
+        (format!("{id}/unquarantine"), json!({})),
+        (format!("{id}/approve"), json!({})),
+    ] {
+        let (status, _) = door.post(&format!("/api/services/{path}"), Some(&operator), &body).await;
+        assert_eq!(status, 403, "{path}");
+        let (status, _) = door.post(&format!("/api/services/{path}"), None, &body).await;
+        assert_eq!(status, 401, "{path}");
+    }
+    let admin = format!("Bearer {}", token(&door, Scope::Admin).await);
+    let start = format!("POST /api/services/{id}/start");
+    let json_type = ("Content-Type", "application/json");
+    let evil = [("Authorization", admin.as_str()), ("Origin", "http://evil.example"), json_type];
+    assert_eq!(door.http(&start, &evil, "{}").await.0, 403);
+    let form = [("Authorization", admin.as_str()), ("Content-Type", "text/plain")];
+    assert_eq!(door.http(&start, &form, "{}").await.0, 415);
+    assert_eq!(door.services.list()[0].life.restart_count, 0);
+    assert!(door.servers.at("notes-mcp").principals().is_empty(), "nothing was started");
+    let honest = [("Authorization", admin.as_str()), json_type];
+    assert_eq!(door.http(&start, &honest, "{}").await.0, 200);
+}
+
+#[tokio::test]
+async fn values_of_variables_are_shown_to_admins_only_and_are_in_no_event() {
+    let door = Door::open().await;
+    let mut local = door.local().await;
+    let applied = local.call("service/apply", json!({ "manifest": manifest() })).await.unwrap();
+    let id = applied["service"]["serviceId"].clone();
+    let seen = |service: &Value| service["service"]["manifest"]["spec"]["origin"]["env"][0]["value"].clone();
+    assert_eq!(seen(&applied), "s3cret");
+    let mut phone = door.client().await;
+    let shown = phone.call("service/get", json!({ "service_id": id })).await.unwrap();
+    assert_eq!(seen(&shown), "***");
+    let details = phone.call("service/details", json!({ "service_id": id })).await.unwrap();
+    assert!(!details.to_string().contains("s3cret"), "{details}");
+    let audit = local.call("audit/list", json!({})).await.unwrap();
+    assert!(!audit.to_string().contains("s3cret"), "{audit}");
+}
+
+#[tokio::test]
+async fn a_wrong_manifest_is_a_400_that_names_the_place() {
+    let door = Door::open().await;
+    let admin = token(&door, Scope::Admin).await;
+    let mut wrong = manifest();
+    wrong["spec"]["restartPolicy"]["mode"] = json!("sometimes");
+    let (status, refused) = door.post("/api/services/apply", Some(&admin), &json!({ "manifest": wrong })).await;
+    assert_eq!((status, &refused["details"]["pointer"]), (400, &json!("/spec/restartPolicy/mode")));
+    assert!(refused["error"].as_str().unwrap().starts_with("invalid manifest: "), "{refused}");
+}
+
+#[tokio::test]
+async fn the_status_has_the_services_beside_the_agent() {
+    let door = Door::open().await;
+    let mut local = door.local().await;
+    local.call("service/apply", json!({ "manifest": manifest() })).await.unwrap();
+    let status = local.call("status/get", json!({})).await.unwrap();
+    assert_eq!(status["summary"]["total"], 1);
+    assert_eq!((&status["summary"]["stopped"], &status["summary"]["localMcp"]), (&json!(1), &json!(1)));
+    assert_eq!((&status["gateway"]["mcpPath"], &status["gateway"]["healthy"]), (&json!("/mcp"), &json!(false)));
+    assert_eq!((&status["claude_state"], &status["services"][0]["module"]), (&json!("idle"), &json!("notes")));
+}
+
+#[tokio::test]
+async fn a_reader_of_a_log_waits_for_the_next_line() {
+    let door = Door::open().await;
+    let mut local = door.local().await;
+    let applied = local.call("service/apply", json!({ "manifest": manifest() })).await.unwrap();
+    let id = applied["service"]["serviceId"].clone();
+    let mut reader = door.local().await;
+    let params = json!({ "service_id": id, "after": 0, "follow": true });
+    let (read, started) =
+        tokio::join!(reader.call("service/logs", params), local.call("service/start", json!({ "service_id": id })));
+    started.unwrap();
+    assert!(!read.unwrap()["lines"].as_array().unwrap().is_empty());
+}
+
+/// An open stream of events.
+struct Stream(Lines<BufReader<TcpStream>>);
+
+impl Stream {
+    async fn open(door: &Door, token: &str, last: Option<&str>) -> Self {
+        let mut socket = TcpStream::connect(door.address).await.unwrap();
+        let last = last.map(|id| format!("Last-Event-ID: {id}\r\n")).unwrap_or_default();
+        let head =
+            format!("GET /api/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n{last}\r\n");
+        socket.write_all(head.as_bytes()).await.unwrap();
+        Self(BufReader::new(socket).lines())
+    }
+
+    /// The next event: its id, its name and its data.
+    async fn next(&mut self) -> (String, String, Value) {
+        let (mut id, mut name) = (String::new(), String::new());
+        loop {
+            let line = soon("a line of the stream comes", self.0.next_line()).await.unwrap().unwrap();
+            match line.split_once(": ") {
+                Some(("id", text)) => id = text.into(),
+                Some(("event", text)) => name = text.into(),
+                Some(("data", text)) => return (id, name, serde_json::from_str(text).unwrap()),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_stream_tells_what_happens_and_goes_on_where_a_client_was() {
+    let door = Door::open().await;
+    let mut local = door.local().await;
+    let reader = token(&door, Scope::Observe).await;
+    let applied = local.call("service/apply", json!({ "manifest": manifest() })).await.unwrap();
+    let mut stream = Stream::open(&door, &reader, None).await;
+    let (first, name, data) = stream.next().await;
+    assert_eq!((name.as_str(), &data["kind"]), ("service.manifest_applied", &json!("service.manifest_applied")));
+    assert_eq!(data["seq"].to_string(), first);
+    let id = applied["service"]["serviceId"].clone();
+    local.call("service/start", json!({ "service_id": id })).await.unwrap();
+    let mut names = Vec::new();
+    while names.last().is_none_or(|name| name != "service.started") {
+        names.push(stream.next().await.1);
+    }
+    assert_eq!(names, ["service.starting", "service.tools_approved", "service.interface_refreshed", "service.started"]);
+    drop(stream);
+    local.call("service/stop", json!({ "service_id": id })).await.unwrap();
+    let mut again = Stream::open(&door, &reader, Some(&first)).await;
+    let mut all = Vec::new();
+    while all.last().is_none_or(|name| name != "service.stopped") {
+        all.push(again.next().await.1);
+    }
+    names.extend(["service.stopping".to_owned(), "service.stopped".to_owned()]);
+    assert_eq!(all, names);
+}

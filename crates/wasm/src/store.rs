@@ -1,0 +1,176 @@
+//! What belongs to one call: its limits, its log, and the state that host functions keep for it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::time::Instant;
+use wasmtime::{Engine, Store, UpdateDeadline};
+use wasmtime_wasi::{ResourceTable, WasiCtx, WasiCtxView, WasiView};
+
+use crate::abi::clarity::ClarityState;
+use crate::effects::Effects;
+use crate::epoch_ticker::{EpochTicker, Running};
+use crate::grants::Grants;
+use crate::limits::{LimitReached, Limits, MemoryLimiter};
+use crate::service_log::{CallLog, LogSink};
+
+/// How much fuel a module gets at a time; between, it yields, and what it used is counted.
+const FUEL_INTERVAL: u64 = 1_000_000;
+
+/// What all calls of a service share.
+pub(crate) struct ServiceContext {
+    pub(crate) grants: Grants,
+    pub(crate) effects: Arc<dyn Effects>,
+    pub(crate) log: Arc<dyn LogSink>,
+    /// The arguments and variables that the manifest gives the module.
+    pub(crate) args: Vec<String>,
+    pub(crate) env: Vec<(String, String)>,
+}
+
+/// What belongs to one call.
+pub(crate) struct CallState {
+    pub(crate) service: Arc<ServiceContext>,
+    pub(crate) log: CallLog,
+    pub(crate) limits: Limits,
+    pub(crate) clarity: ClarityState,
+    limiter: MemoryLimiter,
+    deadline: Arc<Deadline>,
+    /// Only components have one.
+    wasi: Option<WasiState>,
+}
+
+/// The view of the system that a component gets.
+struct WasiState {
+    context: WasiCtx,
+    table: ResourceTable,
+}
+
+impl WasiView for CallState {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        let wasi = self
+            .wasi
+            .get_or_insert_with(|| WasiState { context: WasiCtx::builder().build(), table: ResourceTable::new() });
+        WasiCtxView { ctx: &mut wasi.context, table: &mut wasi.table }
+    }
+}
+
+impl CallState {
+    /// Lets the module wait for something that takes as long as it takes: the time does not count.
+    pub(crate) fn pause(&self) -> Pause {
+        *self.deadline.at.lock() += LONGEST_WAIT;
+        Pause { deadline: self.deadline.clone(), since: Instant::now() }
+    }
+}
+
+/// A store with the limits of one call.
+pub(crate) struct CallStore {
+    pub(crate) store: Store<CallState>,
+    deadline: Arc<Deadline>,
+    fuel: u64,
+    _running: Running,
+}
+
+impl CallStore {
+    pub(crate) fn new(
+        engine: &Engine,
+        ticker: &EpochTicker,
+        service: &Arc<ServiceContext>,
+        limits: &Limits,
+        wasi: Option<fn(&ServiceContext, &CallLog) -> WasiCtx>,
+    ) -> Self {
+        let deadline = Arc::new(Deadline { at: Mutex::new(Instant::now() + limits.time), time: limits.time });
+        let log = CallLog::new(service.log.clone());
+        let wasi = wasi.map(|build| WasiState { context: build(service, &log), table: ResourceTable::new() });
+        let state = CallState {
+            service: service.clone(),
+            log,
+            limits: limits.clone(),
+            clarity: ClarityState::default(),
+            limiter: MemoryLimiter { memory_bytes: limits.memory_bytes, table_elements: limits.table_elements },
+            deadline: deadline.clone(),
+            wasi,
+        };
+        let mut store = Store::new(engine, state);
+        store.limiter(|state| &mut state.limiter);
+        // Bounds what wasmtime itself copies out of a component in one go.
+        store.set_hostcall_fuel(limits.output_bytes);
+        store.set_epoch_deadline(1);
+        store.epoch_deadline_callback(|context| {
+            context.data().deadline.check()?;
+            Ok(UpdateDeadline::Yield(1))
+        });
+        // Only an engine without fuel refuses these, and then no call could run either.
+        let _ = store.set_fuel(limits.fuel);
+        let _ = store.fuel_async_yield_interval(Some(FUEL_INTERVAL));
+        Self { store, deadline, fuel: limits.fuel, _running: ticker.running() }
+    }
+
+    /// Runs a part of the call, for no longer than it may take.
+    pub(crate) async fn run<T>(
+        &mut self,
+        part: impl AsyncFnOnce(&mut Store<CallState>) -> wasmtime::Result<T>,
+    ) -> wasmtime::Result<T> {
+        let deadline = self.deadline.clone();
+        tokio::select! {
+            biased;
+            ended = part(&mut self.store) => ended,
+            late = deadline.passed() => Err(late.into()),
+        }
+    }
+
+    /// The fuel that was used so far.
+    pub(crate) fn fuel_used(&self) -> u64 {
+        self.fuel.saturating_sub(self.store.get_fuel().unwrap_or_default())
+    }
+}
+
+impl Drop for CallStore {
+    fn drop(&mut self) {
+        self.store.data().log.finish();
+    }
+}
+
+/// When a call must be over; it moves while the call waits for somebody else.
+#[derive(Debug)]
+struct Deadline {
+    at: Mutex<Instant>,
+    time: Duration,
+}
+
+impl Deadline {
+    fn check(&self) -> Result<(), LimitReached> {
+        match Instant::now() < *self.at.lock() {
+            true => Ok(()),
+            false => Err(LimitReached::Time(self.time)),
+        }
+    }
+
+    async fn passed(&self) -> LimitReached {
+        loop {
+            // Looked at again after each such time, because the end of a wait brings the deadline closer.
+            let at = *self.at.lock();
+            tokio::time::sleep_until(at.min(Instant::now() + self.time)).await;
+            if let Err(late) = self.check() {
+                return late;
+            }
+        }
+    }
+}
+
+/// How far a deadline is moved at most by one wait that has not ended: nobody's patience is longer.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A wait that does not count; it ends when this is dropped.
+#[must_use]
+pub(crate) struct Pause {
+    deadline: Arc<Deadline>,
+    since: Instant,
+}
+
+impl Drop for Pause {
+    fn drop(&mut self) {
+        let mut at = self.deadline.at.lock();
+        *at = *at - LONGEST_WAIT + self.since.elapsed();
+    }
+}

@@ -1,0 +1,58 @@
+//! Modules that nobody wrote: whatever a generator makes is loaded and called, or refused, and harms nobody.
+
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use roost_model::service::wasm::WasmLimits;
+use serde_json::{Value, json};
+use wasm_smith::{Config, Module};
+
+use crate::kit::{Stage, call};
+
+/// Modules with a start function, odd memories and whatever else there is.
+fn module(bytes: &[u8], is_lawless: bool) -> Option<Vec<u8>> {
+    let config = Config {
+        max_imports: 2,
+        min_exports: 1,
+        export_everything: true,
+        allow_start_export: true,
+        allow_invalid_funcs: is_lawless,
+        gc_enabled: is_lawless,
+        threads_enabled: is_lawless,
+        memory64_enabled: is_lawless,
+        ..Config::default()
+    };
+    let mut unstructured = arbitrary::Unstructured::new(bytes);
+    Module::new(config, &mut unstructured).ok().map(|module| module.to_bytes())
+}
+
+#[test]
+fn no_module_breaks_the_host() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let stage = Stage::new();
+    let mut runner = TestRunner::default();
+    let strategy = (prop::collection::vec(any::<u8>(), 64..2048), any::<bool>());
+    let outcome = runner.run(&strategy, |(bytes, is_lawless)| {
+        if let Some(wasm) = module(&bytes, is_lawless) {
+            runtime.block_on(load_and_call(&stage, &wasm));
+        }
+        Ok(())
+    });
+    outcome.unwrap();
+    // And after all of them it still works.
+    let service = runtime.block_on(stage.load("(module (func (export \"f\") (result i32) i32.const 1))"));
+    assert_eq!(runtime.block_on(crate::kit::result(&service, "fn__f", json!({}))), json!(1));
+}
+
+async fn load_and_call(stage: &Stage, wasm: &[u8]) {
+    let mut declaration = stage.declare("(module)");
+    std::fs::write(&declaration.wasm_path, wasm).unwrap();
+    declaration.limits = WasmLimits { fuel: Some(100_000), ..WasmLimits::default() };
+    let Ok(service) = stage.try_load(&declaration).await else { return };
+    for tool in service.tools() {
+        let parameters = tool.input_schema["properties"].as_object().unwrap().keys();
+        let arguments: Value =
+            parameters.filter(|name| *name != "verbose").map(|name| (name.clone(), json!(7))).collect();
+        // Whatever it does, it comes back.
+        let _ = call(&service, &tool.name, arguments).await;
+    }
+}

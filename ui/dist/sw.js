@@ -1,0 +1,50 @@
+// The shell works without the network: it opens at once and says that it is offline. Nothing of the daemon's answers is
+// kept here. The page's files have a hash in their names, so one that was fetched never changes.
+
+const CACHE = "shell-1";
+
+self.addEventListener("install", (event) => {
+  event.waitUntil(caches.open(CACHE).then((cache) => cache.add("/")).then(() => self.skipWaiting()));
+});
+
+self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
+
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  const { origin, pathname } = new URL(request.url);
+  if (request.method !== "GET" || origin !== location.origin) return;
+  if (request.mode === "navigate") event.respondWith(shell(request));
+  else if (pathname.startsWith("/assets/")) event.respondWith(asset(request));
+});
+
+/** The page from the daemon, or the last one if there is none. */
+async function shell(request) {
+  try {
+    const answer = await fetch(request);
+    if (answer.ok) await replaceShell(answer.clone());
+    return answer;
+  } catch (error) {
+    const kept = await caches.match("/");
+    if (kept) return kept;
+    throw error;
+  }
+}
+
+/** Keeps the page, and forgets the files of an older one. */
+async function replaceShell(answer) {
+  const cache = await caches.open(CACHE);
+  const [before, html] = [await cache.match("/"), await answer.clone().text()];
+  if (before && (await before.text()) === html) return;
+  for (const request of await cache.keys()) {
+    if (new URL(request.url).pathname.startsWith("/assets/")) await cache.delete(request);
+  }
+  await cache.put("/", answer);
+}
+
+async function asset(request) {
+  const kept = await caches.match(request);
+  if (kept) return kept;
+  const answer = await fetch(request);
+  if (answer.ok) await (await caches.open(CACHE)).put(request, answer.clone());
+  return answer;
+}

@@ -1,0 +1,156 @@
+// The one connection of the page, and whether what the screen shows is live.
+
+import { Client, ConnectionLost, NotConnected, RoostError, TokenRefused, type InitializeResult, type Methods } from "roost-client";
+import { accessToken, forget, keepFresh, onChange, revoke, stored } from "./tokens";
+
+/** Seconds before each try to connect again (seed 004); after ten tries it is once a minute. */
+const LADDER = [1, 2, 4, 8, 16, 30, 30, 30, 30, 30, 60];
+/** The version of the protocol's daemon that this page was built with. */
+export const PAGE_VERSION = "0.1.0";
+
+export type Phase =
+  /** Nobody has paired this browser. */
+  | "unpaired"
+  /** The first connection is on its way. */
+  | "connecting"
+  /** What the screen shows is how it is. */
+  | "live"
+  /** The connection is there again, and what was missed is being read. */
+  | "resuming"
+  /** There is no connection; what the screen shows is old. */
+  | "offline"
+  /** The daemon does not know this browser any more. */
+  | "revoked";
+
+type Params<M extends keyof Methods> = Methods[M]["params"];
+type Result<M extends keyof Methods> = Methods[M]["result"];
+
+class LiveConnection {
+  phase = $state<Phase>("unpaired");
+  /** When the screen was last live; absent while it is. */
+  asOf = $state<Date>();
+  /** When the next try to connect comes, in milliseconds since 1970. */
+  nextTry = $state(0);
+  /** Why there is no connection, or why it ended for good. */
+  reason = $state("");
+  hello = $state.raw<InitializeResult>();
+  /** Absent until this browser is paired; whoever shows something of the daemon has it. */
+  client!: Client;
+  #resumed: (() => Promise<unknown>)[] = [];
+
+  get isLive() {
+    return this.phase === "live";
+  }
+
+  /** Why nothing can be sent now; empty if it can. */
+  get blocked() {
+    return this.phase === "live" ? "" : "There is no connection to Roost now";
+  }
+
+  get scope() {
+    return stored()?.scope ?? "observe";
+  }
+
+  get deviceId() {
+    return stored()?.device_id ?? "";
+  }
+
+  /** Connects with the tokens of this browser, if it has some. */
+  start(): void {
+    onChange(() => location.reload());
+    keepFresh();
+    addEventListener("online", () => this.retryNow());
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden) this.retryNow();
+    });
+    if (stored()) this.open();
+  }
+
+  open(): void {
+    this.phase = "connecting";
+    const url = new URL("/ws", location.href);
+    url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+    this.client = new Client({
+      url: url.href,
+      token: accessToken,
+      client: { name: "roost-ui", version: PAGE_VERSION },
+      backoff: LADDER,
+      // Nothing waits unseen: what cannot be sent now is refused now.
+      patience: 0.5,
+      onConnected: (hello) => this.#connected(hello),
+      onLost: (why, seconds) => this.#lost(why, seconds),
+      onRefused: (why) => this.#refused(why),
+    });
+    for (const prepare of prepared) prepare(this.client);
+    void this.client.connect({ retry: true }).catch(() => {});
+  }
+
+  /** Work that must be done on each connection before the screen counts as live. */
+  beforeLive(work: () => Promise<unknown>): () => void {
+    this.#resumed.push(work);
+    return () => (this.#resumed = this.#resumed.filter((other) => other !== work));
+  }
+
+  retryNow(): void {
+    if (this.phase !== "offline") return;
+    this.client.close();
+    void this.client.connect({ retry: true }).catch(() => {});
+  }
+
+  /** Calls a method of the daemon; fails at once without a connection. */
+  call<M extends keyof Methods>(method: M, params: Params<M>): Promise<Result<M>> {
+    return this.client.call(method, ...([params] as never));
+  }
+
+  async signOut(): Promise<void> {
+    this.client?.close();
+    await revoke();
+    location.assign("/pair");
+  }
+
+  #connected(hello: InitializeResult): void {
+    this.hello = hello;
+    this.reason = "";
+    this.phase = this.asOf ? "resuming" : "connecting";
+    const { client } = this;
+    void Promise.allSettled(this.#resumed.map((work) => work())).then(() => {
+      if (this.client !== client || this.phase === "offline" || this.phase === "revoked") return;
+      this.phase = "live";
+      this.asOf = undefined;
+    });
+  }
+
+  #lost(why: Error, seconds: number): void {
+    this.reason = why.message;
+    this.nextTry = Date.now() + seconds * 1000;
+    if (this.phase === "connecting" && !this.hello && seconds <= 1) return;
+    this.asOf ??= new Date();
+    this.phase = "offline";
+  }
+
+  #refused(why: TokenRefused): void {
+    this.reason = why.message;
+    this.asOf ??= new Date();
+    this.phase = "revoked";
+    forget();
+  }
+}
+
+const prepared: ((client: Client) => void)[] = [];
+
+export const live = new LiveConnection();
+
+/** Sets up handlers on the client, and on each later one. */
+export function onClient(prepare: (client: Client) => void): void {
+  prepared.push(prepare);
+  // Pages are loaded when they are opened, which may be long after the client was made.
+  if (live.client) prepare(live.client);
+}
+
+/** A sentence for people about what went wrong. */
+export function explain(error: unknown): string {
+  if (error instanceof RoostError) return error.message;
+  if (error instanceof NotConnected) return "There is no connection to Roost now; nothing was sent";
+  if (error instanceof ConnectionLost) return "The connection broke before Roost answered; look whether it was done";
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,44 @@
+// The daemon's figures over the last minutes, read from what it shows to Prometheus.
+
+/** Values that are kept of each figure. */
+const KEPT = 90;
+
+export class Series {
+  values: number[] = [];
+  shown = "";
+  #last: number | undefined;
+
+  constructor(
+    readonly name: string,
+    readonly label: string,
+  ) {}
+
+  /** A gauge is shown as it is; of a counter, what was added since the last look. */
+  add(value: number, isCounter: boolean): void {
+    const point = isCounter ? Math.max(0, value - (this.#last ?? value)) : value;
+    this.#last = value;
+    this.values = [...this.values.slice(1 - KEPT), point];
+    this.shown = Number.isInteger(value) ? value.toLocaleString() : value.toFixed(2);
+  }
+}
+
+/** Reads the figures without labels, sums those with labels, and adds them to their history. */
+export function parseMetrics(text: string, history: Map<string, Series>): Series[] {
+  const kinds = new Map<string, string>();
+  const sums = new Map<string, number>();
+  for (const line of text.split("\n")) {
+    const kind = /^# TYPE (\S+) (\S+)/.exec(line);
+    if (kind?.[1] && kind[2]) kinds.set(kind[1], kind[2]);
+    const sample = /^([a-zA-Z_:][\w:]*)(?:\{[^}]*\})? (\S+)/.exec(line);
+    if (sample?.[1]) sums.set(sample[1], (sums.get(sample[1]) ?? 0) + Number(sample[2]));
+  }
+  for (const [name, value] of sums) {
+    const kind = kinds.get(name);
+    if ((kind !== "gauge" && kind !== "counter") || !Number.isFinite(value)) continue;
+    const label = name.replace(/^(roost|cdev)_/, "").replace(/_total$/, "").replaceAll("_", " ");
+    const series = history.get(name) ?? new Series(name, label);
+    series.add(value, kind === "counter");
+    history.set(name, series);
+  }
+  return [...history.values()].slice(0, 12);
+}

@@ -1,0 +1,78 @@
+// Where the page is. Addresses are those of UI.md: each session, file and moment has one.
+
+export type Place =
+  | { name: "inbox" }
+  | { name: "new" }
+  | { name: "session"; id: string; seq?: number }
+  | { name: "workspaces" }
+  | { name: "workspace"; id: string; tab: string; path: string }
+  | { name: "services" }
+  | { name: "activity" }
+  | { name: "status" }
+  | { name: "devices" }
+  | { name: "more" }
+  | { name: "pair" }
+  | { name: "nowhere" };
+
+export function parse(pathname: string, hash: string, search: string): Place {
+  const [first = "", id = "", tab = ""] = pathname.split("/").filter(Boolean).map(decodeURIComponent);
+  const seq = Number.parseInt(hash.slice(1));
+  const path = new URLSearchParams(search).get("path") ?? "";
+  switch (first) {
+    case "":
+      return { name: "inbox" };
+    case "s":
+      return id ? { name: "session", id, seq: Number.isNaN(seq) ? undefined : seq } : { name: "inbox" };
+    case "w":
+      return id ? { name: "workspace", id, tab: tab || "changes", path } : { name: "workspaces" };
+    case "new":
+    case "services":
+    case "activity":
+    case "status":
+    case "devices":
+    case "more":
+    case "pair":
+      return { name: first };
+    default:
+      return { name: "nowhere" };
+  }
+}
+
+class Router {
+  place = $state.raw<Place>(parse(location.pathname, location.hash, location.search));
+
+  constructor() {
+    addEventListener("popstate", () => this.#read());
+    addEventListener("hashchange", () => this.#read());
+    document.addEventListener("click", (event) => this.#click(event));
+  }
+
+  go(address: string, { replace = false } = {}): void {
+    if (replace) history.replaceState(null, "", address);
+    else history.pushState(null, "", address);
+    this.#read();
+  }
+
+  #read(): void {
+    this.place = parse(location.pathname, location.hash, location.search);
+  }
+
+  /** Links of the page itself need no new page. */
+  #click(event: MouseEvent): void {
+    const link = (event.target as Element).closest?.("a[href]");
+    const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+    if (!(link instanceof HTMLAnchorElement) || !isPlain || event.defaultPrevented) return;
+    if (link.origin !== location.origin || link.target || link.download) return;
+    event.preventDefault();
+    this.go(link.pathname + link.search + link.hash);
+  }
+}
+
+export const router = new Router();
+
+export const sessionAddress = (id: string, seq?: number) => `/s/${encodeURIComponent(id)}${seq ? `#${seq}` : ""}`;
+
+export function workspaceAddress(id: string, tab = "", path = ""): string {
+  const query = path ? `?path=${encodeURIComponent(path)}` : "";
+  return `/w/${encodeURIComponent(id)}${tab ? `/${tab}` : ""}${query}`;
+}

@@ -1,0 +1,49 @@
+// Times and amounts for people.
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const exact = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+export const clockTime = (time: string | Date) => clock.format(new Date(time));
+export const exactTime = (time: string | Date) => exact.format(new Date(time));
+export const fullTime = (time: string | Date) => full.format(new Date(time));
+
+/** How long ago something was, as short as a list needs it. */
+export function age(time: string | Date, now: number): string {
+  const seconds = Math.max(0, (now - new Date(time).getTime()) / 1000);
+  if (seconds < 45) return "now";
+  if (seconds < 3600) return `${Math.max(1, Math.round(seconds / 60))} min`;
+  if (seconds < 86_400) return `${Math.round(seconds / 3600)} h`;
+  if (seconds < 7 * 86_400) return `${Math.round(seconds / 86_400)} d`;
+  return day.format(new Date(time));
+}
+
+export function duration(from: string | undefined, to: string | undefined): string {
+  if (!from || !to) return "";
+  return seconds(Math.max(0, Date.parse(to) - Date.parse(from)) / 1000);
+}
+
+export function seconds(count: number): string {
+  if (count < 10) return `${count.toFixed(1)} s`;
+  if (count < 60) return `${Math.round(count)} s`;
+  const minutes = Math.floor(count / 60);
+  if (minutes < 60) return `${minutes} min ${Math.round(count % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+export function tokens(count: number): string {
+  if (count < 1000) return String(count);
+  if (count < 100_000) return `${(count / 1000).toFixed(1)}k`;
+  return count < 1_000_000 ? `${Math.round(count / 1000)}k` : `${(count / 1_000_000).toFixed(1)}M`;
+}
+
+export function bytes(count: number): string {
+  if (count < 1024) return `${count} B`;
+  if (count < 1024 * 1024) return `${(count / 1024).toFixed(1)} KB`;
+  return `${(count / 1024 / 1024).toFixed(1)} MB`;
+}
+
+export const dollars = (amount: number) => (amount < 0.1 ? `$${amount.toFixed(3)}` : `$${amount.toFixed(2)}`);
+
+export const plural = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;

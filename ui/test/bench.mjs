@@ -1,0 +1,109 @@
+// The speed of the page in Chromium, by the lines of issue 18: first load, a session of 100,000 events, 2,000 pieces a
+// second, and memory over a stream. BENCH_STREAM_SECONDS sets how long that stream is; 600 if absent.
+
+import { openBrowser, openDevice, pair, startSession } from "./browser.mjs";
+import { Daemon } from "./daemon.mjs";
+
+const STREAM_SECONDS = Number(process.env.BENCH_STREAM_SECONDS ?? 600);
+const cleanups = [];
+const bench = { after: (work) => cleanups.push(work) };
+const rows = [];
+const report = (what, value, limit) => {
+  rows.push({ what, value, limit });
+  console.log(`${what}: ${value} (limit ${limit})`);
+};
+
+/** Milliseconds of the longest task of the main thread since this was called. */
+async function watchLongTasks(page) {
+  await page.evaluate(() => {
+    window.longest = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) window.longest = Math.max(window.longest, entry.duration);
+    }).observe({ entryTypes: ["longtask"] });
+  });
+  return () => page.evaluate(() => window.longest);
+}
+
+/** Seconds that the main thread has worked. */
+async function mainThread(session) {
+  const { metrics } = await session.send("Performance.getMetrics");
+  return metrics.find((metric) => metric.name === "TaskDuration").value;
+}
+
+async function firstLoad(browser, daemon) {
+  // The service worker would answer in place of the network.
+  const page = await openDevice(bench, browser, "phone", { serviceWorkers: "block" });
+  await pair(page, daemon);
+  const context = page.context();
+  const session = await context.newCDPSession(page);
+  await session.send("Network.enable");
+  await session.send("Network.setCacheDisabled", { cacheDisabled: true });
+  await session.send("Emulation.setCPUThrottlingRate", { rate: 4 });
+  let script = 0;
+  const scripts = new Set();
+  session.on("Network.responseReceived", ({ requestId, type }) => type === "Script" && scripts.add(requestId));
+  session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => scripts.has(requestId) && (script += encodedDataLength));
+  const start = performance.now();
+  await page.goto(daemon.http);
+  await page.getByRole("link", { name: "New session" }).waitFor();
+  await page.waitForFunction(() => document.querySelector("[data-testid=inbox] .empty, [data-testid=inbox] [data-row]"));
+  report("first load, 4x slower CPU, until the inbox can be used", `${Math.round(performance.now() - start)} ms`, "1000 ms");
+  report("script of the first load, over the wire", `${(script / 1024).toFixed(1)} KB`, "180 KB");
+  await context.close();
+}
+
+async function longSession(browser, daemon) {
+  const page = await openDevice(bench, browser, "desk");
+  await pair(page, daemon);
+  await startSession(page, "flood 100000 40");
+  await page.getByText(/Done in \d/).waitFor({ timeout: 300_000 });
+  const address = page.url();
+  await page.goto(daemon.http);
+  await page.getByRole("heading", { name: "Inbox" }).waitFor();
+  const longest = await watchLongTasks(page);
+  const start = performance.now();
+  await page.evaluate((to) => document.querySelector(`a[href="${to}"]`).click(), new URL(address).pathname);
+  await page.locator(".end").waitFor();
+  report("a session of 100,000 events opens", `${Math.round(performance.now() - start)} ms`, "1500 ms");
+  await page.mouse.move(700, 400);
+  for (let step = 0; step < 60; step++) {
+    await page.mouse.wheel(0, -600);
+    await page.waitForTimeout(30);
+  }
+  report("longest task of the main thread while it opens and scrolls", `${Math.round(await longest())} ms`, "100 ms");
+  await page.context().close();
+}
+
+async function stream(browser, daemon) {
+  const page = await openDevice(bench, browser, "desk");
+  await pair(page, daemon);
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "timeTicks" });
+  const rate = 2_000;
+  await startSession(page, `drip ${rate * (STREAM_SECONDS + 30)} ${rate}`);
+  await page.waitForTimeout(5_000);
+  const [busy, since] = [await mainThread(session), performance.now()];
+  await page.waitForTimeout(10_000);
+  const share = ((await mainThread(session)) - busy) / ((performance.now() - since) / 1000);
+  report(`main thread at ${rate} pieces a second`, `${Math.round(share * 100)} %`, "50 %");
+  const heap = async () => {
+    await session.send("HeapProfiler.collectGarbage");
+    return (await session.send("Runtime.getHeapUsage")).usedSize / 1024 / 1024;
+  };
+  const first = await heap();
+  await page.waitForTimeout(Math.max(0, STREAM_SECONDS - 15) * 1000);
+  report(`memory after ${STREAM_SECONDS} s of stream`, `${(await heap()).toFixed(1)} MB, ${first.toFixed(1)} MB at its beginning`, "flat");
+  await page.context().close();
+}
+
+const daemon = await Daemon.start();
+try {
+  const browser = await openBrowser(bench);
+  await firstLoad(browser, daemon);
+  await longSession(browser, daemon);
+  await stream(browser, daemon);
+  console.table(rows);
+} finally {
+  for (const work of cleanups.reverse()) await Promise.resolve(work()).catch((error) => console.error(error.message));
+  await daemon.remove();
+}

@@ -1,0 +1,216 @@
+// Sessions on a desk and a phone at once: what one answers the other sees.
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { before, after, describe, test } from "node:test";
+
+import { openBrowser, openDevice, pair, startSession } from "./browser.mjs";
+import { Daemon } from "./daemon.mjs";
+
+describe("a desk and a phone", () => {
+  let daemon, browser, desk, phone;
+  const cleanups = [];
+
+  before(async () => {
+    daemon = await Daemon.start();
+    const suite = { after: (work) => cleanups.push(work) };
+    browser = await openBrowser(suite);
+    [desk, phone] = [await openDevice(suite, browser, "desk"), await openDevice(suite, browser, "phone")];
+    await pair(desk, daemon);
+    await pair(phone, daemon);
+  });
+  after(async () => {
+    try {
+      for (const work of cleanups.reverse()) await work();
+    } finally {
+      await daemon.remove();
+    }
+  });
+
+  const prompt = async (page, text) => {
+    await page.getByRole("textbox", { name: "Prompt" }).fill(text);
+    await page.getByRole("button", { name: /^(Send|Queue|Resume)$/ }).click();
+  };
+  const asks = (page) => page.locator("[data-pending]");
+
+  test("the phone approves a call of the tour, and the desk sees by whom", async () => {
+    await startSession(desk, "tour");
+    assert.match(await phone.title(), /^Roost|^\(1\)/);
+    await phone.goto(`${daemon.http}/`);
+    await asks(phone).first().click();
+    const sheet = phone.getByRole("dialog");
+    await sheet.getByText("hello-roost.txt", { exact: true }).waitFor();
+    await sheet.getByText("Hello from Roost!").waitFor();
+    assert.equal(existsSync(join(daemon.work, "hello-roost.txt")), false);
+    await sheet.getByRole("button", { name: "Allow once" }).click();
+    await desk.getByText(/said yes in “tour”/).waitFor();
+    await desk.getByText(/Allowed by .*Linux/).waitFor();
+    await desk.getByText(/Done in \d/).waitFor();
+    assert.equal(existsSync(join(daemon.work, "hello-roost.txt")), true);
+    await asks(desk).first().waitFor({ state: "detached" });
+  });
+
+  test("a denial has a reason that the agent is told and everybody sees", async () => {
+    await startSession(desk, "edit secret.txt");
+    await desk.getByRole("button", { name: "Deny…" }).click();
+    await desk.getByLabel(/Why not/).fill("not in this folder");
+    await desk.getByRole("button", { name: "Deny", exact: true }).click();
+    await desk.getByText(/Denied by you: .*not in this folder/).waitFor();
+    await phone.goto(desk.url());
+    await phone.getByText(/Denied by .*not in this folder/).waitFor();
+    assert.equal(existsSync(join(daemon.work, "secret.txt")), false);
+  });
+
+  test("a dangerous call needs two taps", async () => {
+    await startSession(phone, "out 5");
+    const sheet = phone.getByRole("dialog");
+    await sheet.getByText(/Dangerous/).waitFor();
+    await sheet.getByRole("button", { name: "Allow once" }).click();
+    await sheet.getByRole("button", { name: "Tap again to allow" }).waitFor();
+    assert.equal(await asks(desk).count(), 1, "the first tap decides nothing");
+    await sheet.getByRole("button", { name: "Tap again to allow" }).click();
+    await phone.getByText(/Done in \d/).waitFor();
+  });
+
+  test("a question is a form, and its answer reaches the agent", async () => {
+    await startSession(desk, "ask");
+    const form = desk.locator("form.question").first();
+    const option = form.getByRole("radio").first();
+    const chosen = await option.getAttribute("value");
+    await option.check();
+    await form.getByRole("button", { name: "Answer" }).click();
+    await desk.getByText(/Done in \d/).waitFor();
+    assert.ok((await desk.getByRole("log", { name: "Transcript" }).innerText()).includes(chosen));
+  });
+
+  test("a task is stopped after a second question, and a prompt meanwhile waits in the queue", async () => {
+    await startSession(desk, "slow 60");
+    await prompt(desk, "hello");
+    const queue = desk.getByRole("list", { name: "Queued prompts" });
+    await queue.getByText("hello").waitFor();
+    await desk.keyboard.press("Escape");
+    await desk.getByRole("button", { name: "Stop" }).click();
+    await desk.getByRole("button", { name: "Stop the task; the agent stays ready" }).click();
+    await desk.getByText(/Stopped: /).waitFor();
+    await desk.locator(".markdown").filter({ hasText: "Hello from the demo agent." }).waitFor();
+    await queue.waitFor({ state: "detached" });
+  });
+
+  test("the mode, the title and a fork are changed from the page", async () => {
+    await startSession(desk, "hello");
+    await desk.getByText(/Done in \d/).waitFor();
+    await desk.getByTitle("Change the title").click();
+    await desk.getByLabel("Title").fill("A <b>bold</b> name");
+    await desk.keyboard.press("Enter");
+    await desk.getByTitle("Change the title").filter({ hasText: "A <b>bold</b> name" }).waitFor();
+    await desk.getByRole("button", { name: "Settings of this session" }).click();
+    await desk.getByRole("radio", { name: /Accept edits/ }).check();
+    await desk.getByText("Mode Accept edits, from the next task on").waitFor();
+    const [download] = await Promise.all([desk.waitForEvent("download"), desk.getByRole("button", { name: "Export as text" }).click()]);
+    assert.match(download.suggestedFilename(), /^A-b-bold-b-name\.md$/);
+    const before = desk.url();
+    await desk.getByRole("button", { name: "Fork" }).click();
+    await desk.waitForURL((url) => url.pathname.startsWith("/s/") && url.href !== before);
+  });
+
+  test("the scrubber shows the session as it was, and live returns", async () => {
+    await startSession(desk, "plan");
+    await desk.getByText(/Done in \d/).waitFor();
+    const slider = desk.getByRole("slider", { name: "Moment of the session" });
+    await slider.focus();
+    await desk.keyboard.press("Home");
+    await desk.getByText("as it was").waitFor();
+    await desk.getByText(/Done in \d/).waitFor({ state: "detached" });
+    await desk.keyboard.press("Escape");
+    await desk.getByRole("button", { name: "live" }).click();
+    await desk.getByText(/Done in \d/).waitFor();
+  });
+
+  test("a reader who scrolled up stays where they are, also over a reload, and is told what is new", async () => {
+    await startSession(desk, "drip 900 40 apart");
+    const area = desk.locator(".scroll-area");
+    await desk.waitForFunction(() => document.querySelector(".scroll-area")?.scrollHeight > 3_000);
+    await area.hover();
+    await desk.mouse.wheel(0, -900);
+    await desk.getByRole("button", { name: /new$|To the end/ }).waitFor();
+    await area.evaluate((element) => new Promise((resolve) => (element.onscrollend = resolve, setTimeout(resolve, 400))));
+    const before = await area.evaluate((element) => element.scrollTop);
+    await desk.getByRole("button", { name: /\d+ new$/ }).waitFor();
+    assert.equal(await area.evaluate((element) => element.scrollTop), before, "nothing jumped");
+    const top = () => area.evaluate((element) => [...element.querySelectorAll(".row-view")].find((row) => row.getBoundingClientRect().bottom > element.getBoundingClientRect().top)?.innerText);
+    const reading = await top();
+    await desk.reload();
+    await desk.waitForFunction((text) => document.querySelector(".scroll-area")?.innerText.includes(text), reading);
+    await desk.getByRole("button", { name: /new$|To the end/ }).click();
+    await desk.getByRole("button", { name: /new$|To the end/ }).waitFor({ state: "detached" });
+    await desk.getByRole("button", { name: "Stop" }).click();
+    await desk.getByRole("button", { name: "Stop the agent as well" }).click();
+    await desk.getByText(/Stopped: /).waitFor();
+  });
+
+  test("a prompt completes files, its draft survives a reload, and one that is refused can be changed", async () => {
+    await startSession(desk, "hello");
+    const field = desk.getByRole("textbox", { name: "Prompt" });
+    await field.pressSequentially("hello @mai");
+    await desk.getByRole("option", { name: /src\/main\.rs/ }).waitFor();
+    await desk.keyboard.press("Tab");
+    assert.equal(await field.inputValue(), "hello @src/main.rs ");
+    await desk.reload();
+    await desk.waitForFunction(() => document.querySelector("textarea")?.value === "hello @src/main.rs ");
+    const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    await desk.locator("input[type=file]").setInputFiles({ name: "dot.png", mimeType: "image/png", buffer: Buffer.from(pixel, "base64") });
+    await desk.getByRole("button", { name: "Send" }).click();
+    await desk.getByText(/takes no images|does not take|images/i).last().waitFor();
+    assert.equal(await field.inputValue(), "hello @src/main.rs ", "what was refused stays");
+    await desk.getByRole("button", { name: "Remove dot.png" }).click();
+    await desk.getByRole("button", { name: "Send" }).click();
+    await desk.getByText("@src/main.rs").first().waitFor();
+  });
+
+  test("a failure says what happened and offers to try again", async () => {
+    await startSession(desk, "fail");
+    const alert = desk.getByRole("alert").first();
+    await alert.waitFor();
+    assert.match(await alert.innerText(), /failed because the prompt asked for it/);
+    await alert.getByRole("button", { name: "Change the prompt" }).click();
+    assert.equal(await desk.getByRole("textbox", { name: "Prompt" }).inputValue(), "fail");
+    await desk.getByRole("textbox", { name: "Prompt" }).fill("");
+  });
+
+  test("everything can be done by keyboard", async () => {
+    await desk.goto(`${daemon.http}/`);
+    await desk.getByRole("heading", { name: "Inbox" }).waitFor();
+    await desk.keyboard.press("?");
+    await desk.getByRole("dialog", { name: "Keys" }).waitFor();
+    await desk.keyboard.press("Escape");
+    await desk.keyboard.press("c");
+    await desk.waitForURL(/\/new$/);
+    await desk.getByRole("textbox", { name: "Prompt" }).fill("edit keys.txt");
+    await desk.keyboard.press("Enter");
+    await desk.waitForURL(/\/s\//);
+    await desk.getByRole("button", { name: "Allow once" }).waitFor();
+    await desk.keyboard.press("g");
+    await desk.keyboard.press("i");
+    await desk.waitForURL(`${daemon.http}/`);
+    await desk.keyboard.press("u");
+    await desk.waitForURL(/\/s\//);
+    await desk.getByRole("log", { name: "Transcript" }).getByRole("button", { name: "Allow once" }).waitFor();
+    await desk.keyboard.press("a");
+    await desk.getByText("Allowed by you").waitFor();
+    await desk.getByText(/Done in \d/).waitFor();
+    assert.equal(existsSync(join(daemon.work, "keys.txt")), true);
+  });
+
+  test("a session that is searched for is found, and the palette finds sessions and files", async () => {
+    await desk.goto(`${daemon.http}/`);
+    await desk.getByRole("searchbox", { name: "Search sessions" }).fill("edit keys");
+    await desk.getByRole("link", { name: /^done edit keys\.txt/ }).waitFor();
+    await desk.getByRole("link", { name: /tour/ }).waitFor({ state: "detached" });
+    await desk.keyboard.press("Control+k");
+    await desk.getByRole("combobox").fill("main.rs");
+    await desk.getByRole("option", { name: /src\/main\.rs/ }).waitFor();
+    await desk.keyboard.press("Enter");
+    await desk.getByText('println!("hello")').waitFor();
+  });
+});

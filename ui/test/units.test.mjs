@@ -1,0 +1,155 @@
+// The parts of the page that are only functions, loaded as Vite builds them.
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { createServer } from "vite";
+
+describe("functions of the page", () => {
+  let vite;
+  const load = (path) => vite.ssrLoadModule(path);
+
+  before(async () => {
+    vite = await createServer({ root: new URL("..", import.meta.url).pathname, server: { middlewareMode: true, watch: null, ws: false }, appType: "custom", logLevel: "error" });
+  });
+  after(() => vite.close());
+
+  const TEXT = "# A title\n\nSome *text* here.\n\n- one\n\n- two\n  more\n\n```js\nlet a = 1;\n\nlet b = 2;\n```\n\n1. first\n2. second\n\nThe end.";
+
+  test("markdown that comes in pieces ends as the text, however it was cut", async () => {
+    const { MarkdownStream } = await load("/src/text/markdown-stream.ts");
+    for (let size = 1; size < 40; size++) {
+      const stream = new MarkdownStream();
+      for (let at = 0; at < TEXT.length; at += size) {
+        stream.append(TEXT.slice(at, at + size));
+        stream.settle();
+        assert.equal(stream.source, TEXT.slice(0, Math.min(TEXT.length, at + size)), `pieces of ${size}`);
+      }
+    }
+  });
+
+  test("what was settled is not drawn again when the text is complete, and code stays in one block", async () => {
+    const { MarkdownStream } = await load("/src/text/markdown-stream.ts");
+    const stream = new MarkdownStream();
+    for (const character of TEXT) {
+      stream.append(character);
+      stream.settle();
+    }
+    const settled = stream.blocks;
+    stream.finish(TEXT);
+    assert.deepEqual(stream.blocks.slice(0, settled.length), settled);
+    const code = stream.blocks.filter((block) => block.source.includes("let"));
+    assert.equal(code.length, 1);
+    assert.ok(stream.blocks.some((block) => block.source.includes("one") && block.source.includes("two")), "a list is one block");
+  });
+
+  test("text without an end is split, so that each piece costs no more than the last", async () => {
+    const { MarkdownStream } = await load("/src/text/markdown-stream.ts");
+    const stream = new MarkdownStream();
+    for (let piece = 0; piece < 2_000; piece++) {
+      stream.append("words without a line break ");
+      stream.settle();
+    }
+    assert.ok(stream.tail.length <= 8_100, String(stream.tail.length));
+    assert.equal(stream.source.length, 2_000 * 27);
+  });
+
+  test("an answer of four megabytes is split into pieces that can be drawn", async () => {
+    const { MarkdownStream } = await load("/src/text/markdown-stream.ts");
+    const stream = new MarkdownStream();
+    stream.finish("word ".repeat(800_000));
+    assert.ok(stream.blocks.length > 400);
+    assert.equal(stream.source.length, 4_000_000);
+  });
+
+  test("hidden and turning characters are shown by their number", async () => {
+    const { revealHidden, oneLine } = await load("/src/text/hidden.ts");
+    assert.equal(revealHidden("rm \u202egpj.exe"), "rm ⟨U+202E⟩gpj.exe");
+    assert.equal(revealHidden("a\tb\nc é 日本"), "a\tb\nc é 日本");
+    assert.equal(oneLine("a\n\u0007b"), "a ⟨U+0007⟩b");
+  });
+
+  test("terminal output is what a terminal would leave", async () => {
+    const { outputLines, ansiSpans } = await load("/src/text/ansi.ts");
+    assert.deepEqual(outputLines("10%\r50%\r100%\nok\u001b[2K\u001b]0;title\u0007"), ["100%", "ok"]);
+    assert.deepEqual(ansiSpans("\u001b[31mred\u001b[0m plain"), [{ text: "red", classes: "ansi-red" }, { text: " plain", classes: "" }]);
+  });
+
+  test("a completion replaces what was typed of it, and an address is none", async () => {
+    const { completionAt } = await load("/src/session/completion.ts");
+    assert.deepEqual(completionAt("look at @src/ma", 15), { mark: "@", query: "src/ma", start: 8, end: 15 });
+    assert.deepEqual(completionAt("/rev", 4), { mark: "/", query: "rev", start: 0, end: 4 });
+    assert.equal(completionAt("ada@example", 11), undefined);
+    assert.equal(completionAt("a /rev", 6), undefined);
+  });
+
+  test("a call is named by what it does, whatever its agent calls it", async () => {
+    const { callFacts, patternText, isDangerous } = await load("/src/session/call.ts");
+    assert.equal(callFacts("Bash", { command: "rm -rf /", description: "list files" }, "execute").subject, "rm -rf /");
+    assert.deepEqual(callFacts("Edit", { file_path: "/a", old_string: "x", new_string: "y" }, "edit").change, { path: "/a", before: "x", after: "y" });
+    assert.equal(callFacts("mcp__github__search", { query: "x" }, undefined).service, "github");
+    assert.equal(patternText({ touches: { command: ["git", "push", "*"] } }), "git push *");
+    assert.equal(isDangerous("permission_mode:dangerous", "execute"), true);
+    assert.equal(isDangerous("permission_mode:ask", "execute"), false);
+  });
+
+  test("a diff has numbers, signs and marks where lines replace each other", async () => {
+    const { changeRows, unifiedRows, sideBySide } = await load("/src/text/diff.ts");
+    const rows = changeRows("one\ntwo words\nthree\n", "one\ntwo other words\nthree\n");
+    assert.deepEqual(rows.map((row) => row.kind), ["hunk", "same", "removed", "added", "same"]);
+    assert.deepEqual(rows[3].marks.map(([start, end]) => rows[3].text.slice(start, end).trim()), ["other"]);
+    assert.equal(sideBySide(rows).filter((pair) => pair.left && pair.right).length, 3);
+    assert.equal(unifiedRows("@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n").length, 3);
+  });
+
+  /** An event of a task, as the log has it. */
+  const event = (seq, type, payload) => ({ schema_version: 1, seq, time: new Date(seq * 1000).toISOString(), trace: { session_id: "s", task_id: "t" }, runtime: { name: "demo" }, type, payload });
+  const identity = { tool_call_id: "tc", attempt: 1, input_hash: "sha256:0" };
+  const EVENTS = [
+    event(1, "session.created", {}),
+    event(2, "task.started", { messages: [{ role: "user", content: [{ type: "text", text: "go" }] }] }),
+    event(3, "model.output.delta", { kind: "reasoning_delta", block_id: "a", delta: "hm" }),
+    event(4, "model.output.delta", { kind: "text_delta", block_id: "b", delta: "Hello " }),
+    event(5, "model.output.delta", { kind: "text_delta", block_id: "b", delta: "there" }),
+    event(6, "model.output.completed", { content: [{ type: "text", text: "Hello there" }] }),
+    event(7, "tool.call.requested", { ...identity, name: "Bash", input: { command: "ls" }, kind: "execute" }),
+    event(8, "tool.call.started", identity),
+    event(9, "tool.output.delta", { ...identity, stream: "stdout", delta: "a\n" }),
+    event(10, "tool.output.completed", { ...identity, stdout: "a\nb\n" }),
+    event(11, "tool.call.completed", { ...identity, name: "Bash", result_preview: "a\nb\n" }),
+    event(12, "model.output.completed", { content: [{ type: "text", text: "Done." }] }),
+    event(13, "task.completed", { reason: "end_turn" }),
+  ];
+  const shape = (transcript) =>
+    transcript.items.map((item) => {
+      if (item.kind === "text") return ["text", item.markdown.source, item.isStreaming];
+      if (item.kind === "thinking") return ["thinking", item.text];
+      if (item.kind === "tool") return ["tool", item.name, item.state, item.output, item.seq];
+      return item.kind === "end" ? ["end", item.startedAt] : [item.kind];
+    });
+
+  test("a transcript is the same whether it is read at once or from its end in pages of any size", async () => {
+    const { Transcript } = await load("/src/session/transcript.ts");
+    const whole = new Transcript();
+    EVENTS.forEach((one) => whole.apply(one));
+    whole.flush();
+    assert.deepEqual(shape(whole), [
+      ["prompt"], ["thinking", "hm"], ["text", "Hello there", false], ["tool", "Bash", "done", "a\nb\n", 7], ["text", "Done.", false], ["end", EVENTS[1].time],
+    ]);
+    for (let cut = 1; cut < EVENTS.length; cut++) {
+      const [older, newer] = [new Transcript(), new Transcript()];
+      EVENTS.slice(0, cut).forEach((one) => older.apply(one));
+      EVENTS.slice(cut).forEach((one) => newer.apply(one));
+      older.flush();
+      newer.flush();
+      newer.prepend(older);
+      assert.deepEqual(shape(newer), shape(whole), `cut after event ${cut}`);
+    }
+  });
+
+  test("a task that ends leaves no tool running", async () => {
+    const { Transcript } = await load("/src/session/transcript.ts");
+    const transcript = new Transcript();
+    [...EVENTS.slice(0, 9), event(10, "task.failed", { reason: "it crashed", error: { code: "RUNTIME_EXITED", message: "x", retryable: true } })].forEach((one) => transcript.apply(one));
+    assert.deepEqual(transcript.items.filter((item) => item.kind === "tool").map((item) => item.state), ["interrupted"]);
+  });
+});
