@@ -64,7 +64,9 @@ pub fn rebuild(lock: &StateLock) -> Result<Rebuilt> {
     let db = open_writer(&path, Synchronous::Full)?;
     let run = || {
         let before = inspect(&db)?.problems;
-        rebuild_rows(&db)?;
+        let rebuilding = Transaction::new_unchecked(&db, TransactionBehavior::Immediate)?;
+        rebuild_rows(&rebuilding)?;
+        rebuilding.commit()?;
         let remaining = inspect(&db)?.problems;
         let mended = before.into_iter().filter(|problem| !remaining.contains(problem)).collect();
         Ok(Rebuilt { mended, remaining })
@@ -102,13 +104,17 @@ fn inspect(db: &Connection) -> Result<Report> {
     Ok(report)
 }
 
-fn rebuild_rows(db: &Connection) -> Result<()> {
-    let db = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
+fn rebuild_rows(db: &Transaction<'_>) -> Result<()> {
     db.execute_batch("DELETE FROM sessions; DELETE FROM aliases; DELETE FROM pending; DELETE FROM remembered;")?;
-    for stream in streams(&db)? {
-        let replay = Replay::read(&db, &stream)?;
-        replay.summary.store(&db, stream.id)?;
-        replay.summary.asks.store(&db)?;
+    derive_rows(db)
+}
+
+/// Writes the derived rows of all streams over those that are there.
+pub(crate) fn derive_rows(db: &Transaction<'_>) -> Result<()> {
+    for stream in streams(db)? {
+        let replay = Replay::read(db, &stream)?;
+        replay.summary.store(db, stream.id)?;
+        replay.summary.asks.store(db)?;
         db.prepare_cached("UPDATE streams SET last_seq = ?2 WHERE id = ?1")?
             .execute(params![stream.id, replay.last_seq as i64])?;
         for BlockLabels { id, types, last_seq, bytes } in replay.wrong_labels {
@@ -116,7 +122,7 @@ fn rebuild_rows(db: &Connection) -> Result<()> {
                 .execute(params![id, types.0 as i64, last_seq as i64, bytes])?;
         }
     }
-    Ok(db.commit()?)
+    Ok(())
 }
 
 struct StreamRow {

@@ -5,14 +5,23 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
+use crate::check::derive_rows;
 use crate::error::{Error, Result};
 use crate::sqlite::Synchronous;
 
 /// The migrations: step n leads from version n to n + 1, and the first one starts from an empty file. Steps are only
 /// added, never changed.
-const STEPS: [&str; 4] = [V1, V2, V3, V4];
+const STEPS: [Step; 5] = [Step::Sql(V1), Step::Sql(V2), Step::Sql(V3), Step::Sql(V4), Step::DeriveRows];
 
 const VERSION: u32 = STEPS.len() as u32;
+
+enum Step {
+    /// Changes the tables.
+    Sql(&'static str),
+    /// Reads all events and writes the derived rows anew, because they hold more than the version before kept: since
+    /// version 5 what a session has used up, and why its last task failed.
+    DeriveRows,
+}
 
 const V1: &str = "
     CREATE TABLE streams(
@@ -161,7 +170,10 @@ fn version(db: &Connection, path: &Path) -> Result<u32> {
 fn migrate(db: &mut Connection, from: u32) -> Result<()> {
     for (version, step) in (1..).zip(STEPS).skip(from as usize) {
         let step_taken = db.transaction()?;
-        step_taken.execute_batch(step)?;
+        match step {
+            Step::Sql(statements) => step_taken.execute_batch(statements)?,
+            Step::DeriveRows => derive_rows(&step_taken)?,
+        }
         step_taken.pragma_update(None, "user_version", version)?;
         step_taken.commit()?;
     }

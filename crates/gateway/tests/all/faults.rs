@@ -33,6 +33,14 @@ async fn fails_alone(upstream: &dyn Upstream) -> UpstreamError {
 const SECOND: Duration = Duration::from_secs(1);
 
 #[tokio::test]
+async fn a_connection_is_ready_when_the_servers_own_stream_is_open_or_known_not_to_exist() {
+    let server = ScriptedHttp::start(String::new()).await;
+    let connected = Gateway::new().connect(remote(&server)).await.unwrap();
+    assert_eq!(server.stream_requests(), 1);
+    connected.upstream.close().await;
+}
+
+#[tokio::test]
 async fn a_bad_answer_of_a_program_fails_its_own_call_only() {
     let gateway = Gateway::new();
     for (fault, expected) in [

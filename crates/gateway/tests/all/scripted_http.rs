@@ -20,6 +20,8 @@ struct Sessions {
     /// Also the name of the newest.
     begun: AtomicU64,
     ended: AtomicU64,
+    /// How often a client wanted to follow the server's own stream.
+    stream_requests: AtomicU64,
     /// Sessions up to this one are forgotten.
     forgotten: AtomicU64,
 }
@@ -58,6 +60,11 @@ impl ScriptedHttp {
         self.sessions.begun.load(Ordering::SeqCst)
     }
 
+    /// How often a client wanted to follow the server's own stream.
+    pub(crate) fn stream_requests(&self) -> u64 {
+        self.sessions.stream_requests.load(Ordering::SeqCst)
+    }
+
     /// How many sessions a client has ended.
     pub(crate) fn sessions_ended(&self) -> u64 {
         self.sessions.ended.load(Ordering::SeqCst)
@@ -91,7 +98,10 @@ fn respond(request: &Request, sessions: &Sessions, bad_response: &str) -> Option
             sessions.ended.fetch_add(1, Ordering::SeqCst);
             empty("200 OK")
         }
-        ("GET", _) => empty("405 Method Not Allowed"),
+        ("GET", _) => {
+            sessions.stream_requests.fetch_add(1, Ordering::SeqCst);
+            empty("405 Method Not Allowed")
+        }
         (_, "server/discover") => empty("400 Bad Request"),
         (_, "initialize") => {
             let session = sessions.begun.fetch_add(1, Ordering::SeqCst) + 1;

@@ -1,7 +1,10 @@
 //! Check finds what is wrong; rebuild mends what events can tell.
 
-use roost_log::{Log, StateLock, check, rebuild};
+use roost_log::{Log, LogOptions, StateLock, check, rebuild};
+use roost_model::event::EventBody;
+use roost_model::payload::UsageReportedPayload;
 use rusqlite::Connection;
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::kit::*;
@@ -35,6 +38,21 @@ async fn a_log_in_use_can_be_checked() {
     let home = Home::new();
     store(&home.log, "s", vec![created("s")]).await;
     assert_eq!(check(home.path()).unwrap().problems, [""; 0]);
+}
+
+#[tokio::test]
+async fn the_rows_of_an_earlier_version_are_derived_anew_when_it_is_opened() {
+    let Home { dir, log } = Home::new();
+    let usage: UsageReportedPayload = serde_json::from_value(json!({ "input_tokens": 7, "output_tokens": 5 })).unwrap();
+    store(&log, "s", vec![created("s"), started("s"), event("s", EventBody::UsageReported(usage))]).await;
+    log.close().await;
+    drop(log);
+    sql(&dir, "UPDATE sessions SET record = json_remove(record, '$.usage'); PRAGMA user_version = 4");
+    assert_eq!(check(dir.path()).unwrap().problems.len(), 1);
+    let log = open(dir.path(), LogOptions::default());
+    assert_eq!(log.session("s").await.unwrap().unwrap().usage.output_tokens, 5);
+    log.close().await;
+    assert_eq!(check(dir.path()).unwrap().problems, [""; 0]);
 }
 
 #[tokio::test]

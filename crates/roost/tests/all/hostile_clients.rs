@@ -170,8 +170,9 @@ fn the_daemon_raises_its_limit_of_open_files_and_its_agents_keep_the_old_one() {
     });
     let limits: Vec<_> = agents.map(|pid| soft_limit(&pid)).collect();
     assert!(!limits.is_empty() && limits.iter().all(|limit| *limit == 256), "{limits:?}");
-    instance.assert_nothing_left();
+    instance.run(&["down"]).ended(0);
     run.finish().ended(1);
+    instance.assert_nothing_left();
 }
 
 #[tokio::test]

@@ -99,8 +99,9 @@ fn a_running_codex_shows_no_secret_to_whoever_lists_processes_and_uses_it_all_th
     let processes = sandbox.instance.processes();
     assert!(processes.iter().any(|line| line.contains("app-server")), "{processes:?}");
     assert!(!processes.iter().any(|line| line.contains(CANARY)), "{processes:?}");
-    sandbox.instance.assert_nothing_left();
+    sandbox.instance.run(&["down"]).ended(0);
     run.finish();
+    sandbox.instance.assert_nothing_left();
 }
 
 /// The paths below a folder that others may look at.
@@ -137,8 +138,9 @@ fn everything_in_the_state_directory_is_for_its_owner_alone() {
         assert!(instance.state().join(name).exists(), "{name}");
     }
     assert_eq!(exposed(&instance.state()), Vec::<String>::new());
-    instance.assert_nothing_left();
+    instance.run(&["down"]).ended(0);
     run.finish();
+    instance.assert_nothing_left();
 }
 
 #[test]

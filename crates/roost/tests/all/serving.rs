@@ -93,8 +93,9 @@ fn a_daemon_with_work_to_do_is_not_replaced() {
         assert!(done.stderr.contains("already running") && done.stderr.contains("roost down"), "{done:#?}");
     }
     assert!(run.is_running());
-    instance.assert_nothing_left();
+    instance.run(&["down"]).ended(0);
     run.finish().ended(1);
+    instance.assert_nothing_left();
 }
 
 #[test]

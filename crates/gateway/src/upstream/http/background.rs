@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::super::event_stream::EventStream;
@@ -25,18 +25,21 @@ const GOODBYE: Duration = Duration::from_secs(2);
 const MAX_FAILURES: u32 = 3;
 
 impl HttpLink {
-    /// Runs beside the calls until the connection is closed, then ends the session.
+    /// Runs beside the calls until the connection is closed, then ends the session. Drops `stream_settled` once the
+    /// server's own stream is open, or known not to exist.
     pub(super) async fn run(
         self: Arc<Self>,
         subscriptions: Arc<Subscriptions>,
         cancellations: mpsc::Receiver<u64>,
+        stream_settled: oneshot::Sender<()>,
         stop: CancellationToken,
     ) {
         let is_legacy = self.session.read().era != Era::Modern;
         let beside = async {
             if is_legacy {
-                tokio::join!(self.follow_stream(), self.send_cancellations(cancellations));
+                tokio::join!(self.follow_stream(stream_settled), self.send_cancellations(cancellations));
             } else {
+                drop(stream_settled);
                 let listen = |params: Box<RawValue>| {
                     let link = self.clone();
                     async move { link.listen(&params).await }
@@ -71,11 +74,14 @@ impl HttpLink {
     }
 
     /// Follows the server's own stream, if it has one, and connects again when it ends.
-    async fn follow_stream(&self) {
+    async fn follow_stream(&self, stream_settled: oneshot::Sender<()>) {
         let (mut last_id, mut retry, mut failures) = (None, RETRY, 0);
+        let mut stream_settled = Some(stream_settled);
         loop {
             let session = self.session.read().clone();
-            match self.get_stream(&session, last_id.as_deref()).await {
+            let opened = self.get_stream(&session, last_id.as_deref()).await;
+            drop(stream_settled.take());
+            match opened {
                 Ok(response) => {
                     failures = 0;
                     let mut events = EventStream::new(response.bytes_stream().boxed(), self.target.limits.max_payload);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::StatusCode;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::super::connector::{ConnectError, KnownEra};
 use super::super::handshake::{
@@ -22,6 +22,10 @@ use crate::lifecycle::ServiceFault;
 
 /// How long a server may take to say that it is no modern one.
 const PROBE: Duration = Duration::from_secs(10);
+
+/// How long a server's own stream may take to open before calls are made without it: some servers send no headers before
+/// the first event.
+const STREAM_WAIT: Duration = Duration::from_secs(5);
 
 /// What became of an attempt to connect.
 pub(crate) enum HttpConnected {
@@ -57,7 +61,11 @@ pub(crate) async fn connect(target: HttpTarget, era: Option<KnownEra>) -> Result
         Err(error) => return Err(link.refused(error)),
     };
     let subscriptions = Arc::new(Subscriptions::new(&profile.capabilities));
-    let background = Transport::spawn(|stop| link.clone().run(subscriptions.clone(), cancellations, stop));
+    let (stream_settled, settled) = oneshot::channel();
+    let background =
+        Transport::spawn(|stop| link.clone().run(subscriptions.clone(), cancellations, stream_settled, stop));
+    // A legacy server loses what it asks of its client while its own stream is not open, so no call comes before that.
+    let _ = tokio::time::timeout(STREAM_WAIT, settled).await;
     let upstream: Arc<dyn Upstream> = Arc::new(HttpUpstream { link, profile, subscriptions, background });
     Ok(HttpConnected::Connected { upstream, unasked })
 }
