@@ -14,7 +14,7 @@ use roost_model::payload::{
     ModelOutputDeltaKind, ModelOutputDeltaPayload, NoticeLevel, PlanPriority, PlanStatus, PlanUpdatedPayload,
     QuestionAskedPayload, RuntimeNoticePayload, ToolCallRequestedPayload, UsageReportedPayload,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::profile::OWN_META;
 use crate::tool_calls;
@@ -76,18 +76,16 @@ impl Projection {
             EventBody::TaskStarted(started) => {
                 let mut updates = self.flush();
                 if !is_own || self.is_replay {
-                    let mut from = json!({ "taskId": event.trace.task_id, "promptedBy": {} });
-                    if let Some(client) = &event.trace.client_id {
-                        from["promptedBy"]["clientId"] = json!(client);
-                    }
-                    if let Some(user) = &event.trace.user_id {
-                        from["promptedBy"]["userId"] = json!(user);
-                    }
-                    let from = json!({ OWN_META: from });
+                    let from = json!({ OWN_META: prompted_by(event) });
                     let prompts = started.messages.iter().filter(|message| message.role == TranscriptRole::User);
                     let id = started.prompt_id.as_ref().map(|id| acp::MessageId::new(id.to_string()));
                     updates.extend(prompts.flat_map(|message| prompt(message, &from, id.as_ref())));
                 }
+                updates
+            }
+            EventBody::TaskSteered(steered) => {
+                let mut updates = self.flush();
+                updates.extend(prompt(&steered.message, &json!({ OWN_META: prompted_by(event) }), None));
                 updates
             }
             body if body.ends_task() => {
@@ -286,3 +284,15 @@ fn question_text(question: &QuestionAskedPayload) -> String {
 #[cfg(test)]
 #[path = "projection_tests.rs"]
 mod tests;
+
+/// The task that a prompt is for, and who sent it.
+fn prompted_by(event: &NormalizedEvent) -> Value {
+    let mut from = json!({ "taskId": event.trace.task_id, "promptedBy": {} });
+    if let Some(client) = &event.trace.client_id {
+        from["promptedBy"]["clientId"] = json!(client);
+    }
+    if let Some(user) = &event.trace.user_id {
+        from["promptedBy"]["userId"] = json!(user);
+    }
+    from
+}

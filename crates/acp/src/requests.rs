@@ -7,8 +7,8 @@ use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1 as acp;
 use roost_model::mode::{AnyMode, Mode};
 use roost_rpc::{
-    DeleteParams, KeptBy, McpServerParams, Presence, SessionForkParams, SessionInfo, SessionListParams, SessionParams,
-    SessionSendParams, SessionStartParams, StartMode, method,
+    DeleteParams, KeptBy, McpServerParams, Presence, PromptDelivery, SessionForkParams, SessionInfo, SessionListParams,
+    SessionParams, SessionSendParams, SessionStartParams, StartMode, method,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -200,14 +200,16 @@ impl Door {
         self.answer_new(&forked.session_id).await
     }
 
-    /// Sends a prompt without waiting for its end; a busy session queues it. What comes of it is told in updates.
+    /// Gives a prompt to the running task, or starts one, without waiting for its end; it is queued where the runtime cannot
+    /// be steered. What comes of it is told in updates.
     async fn steer(self: &Arc<Self>, params: &Params) -> Answer {
-        let prompt = prompt(params)?;
+        let prompt = SessionSendParams { delivery: Some(PromptDelivery::Steer), ..prompt(params)? };
         self.ready()?;
         self.open(prompt.session_id.as_deref().unwrap_or_default(), params.is_legacy).await?;
         let client = self.daemon().client().await?;
         let sent = client.call::<method::SessionSend>(prompt).await.map_err(error::from_daemon)?;
-        Ok(json!({ "outcome": "startedNewTurn", "_meta": { OWN_META: { "delivery": sent.delivery } } }))
+        let outcome = if sent.delivery == "steered" { "injected" } else { "startedNewTurn" };
+        Ok(json!({ "outcome": outcome, "_meta": { OWN_META: { "delivery": sent.delivery } } }))
     }
 
     async fn list(&self, request: acp::ListSessionsRequest) -> Answer {
@@ -408,6 +410,7 @@ pub(crate) fn prompt(params: &Params) -> Result<SessionSendParams, acp::Error> {
         model: None,
         images: (!content.images.is_empty()).then_some(content.images),
         files: None,
+        delivery: None,
     })
 }
 

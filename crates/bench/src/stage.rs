@@ -72,7 +72,7 @@ impl Stage {
     pub(crate) async fn prompt(&self, session: &SessionId, text: &str) -> Outcome {
         match self.engine.prompt(session.as_str(), Prompt::text(text)).await? {
             Accepted::Started(_) => Ok(()),
-            Accepted::Queued(_) => Err("the session was busy".into()),
+            Accepted::Queued(_) | Accepted::Steered(_) => Err("the session was busy".into()),
         }
     }
 }

@@ -146,6 +146,7 @@ impl<'a> Conversation<'a> {
             model: self.options.model.clone(),
             images: self.options.images.take(),
             files: self.options.files.take(),
+            delivery: None,
         };
         let (client, watch, session) = (self.client, &mut self.watch, &self.session);
         let work = async {

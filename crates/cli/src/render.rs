@@ -198,6 +198,15 @@ impl Renderer {
         self.is_prompting = false;
     }
 
+    /// A prompt, after the name of the device that it came from.
+    fn prompt_lines(&self, event: &NormalizedEvent, prompt: &str) -> String {
+        let shown = message::prompt(self.style, self.show.text, prompt);
+        match &event.trace.user_id {
+            Some(device) => format!("{}\n{shown}\n", self.style.dim(format!("from {}", visible(device.as_str())))),
+            None => format!("{shown}\n"),
+        }
+    }
+
     /// The complete lines for an event; empty if it prints nothing.
     fn lines(&mut self, event: &NormalizedEvent, body: &EventBody) -> String {
         let style = self.style;
@@ -214,12 +223,9 @@ impl Renderer {
             }
             EventBody::TaskStarted(started) if self.show.prompts => {
                 let prompt = started.messages.iter().map(|message| message.text()).collect::<Vec<_>>().join("\n");
-                let shown = message::prompt(style, self.show.text, &prompt);
-                match &event.trace.user_id {
-                    Some(device) => format!("{}\n{shown}\n", style.dim(format!("from {}", visible(device.as_str())))),
-                    None => format!("{shown}\n"),
-                }
+                self.prompt_lines(event, &prompt)
             }
+            EventBody::TaskSteered(steered) if self.show.prompts => self.prompt_lines(event, &steered.message.text()),
             EventBody::PlanUpdated(plan) => self.plan.update(style, plan),
             EventBody::QuestionAsked(_) | EventBody::QuestionResolved(_) if !self.show.asks => String::new(),
             EventBody::QuestionAsked(question) => {
@@ -350,6 +356,7 @@ fn ends_text(body: &EventBody) -> bool {
     matches!(
         body,
         EventBody::TaskStarted(_)
+            | EventBody::TaskSteered(_)
             | EventBody::TaskCompleted(_)
             | EventBody::TaskStopped(_)
             | EventBody::TaskFailed(_)

@@ -6,6 +6,7 @@ mod drafts;
 mod ending;
 mod gateway;
 mod hosting;
+mod steering;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ use self::drafts::CONTROL_TIMEOUT;
 use self::gateway::WaitingCalls;
 use crate::adapter::{SentInput, StartedTask, TaskEnd};
 use crate::artifacts::Artifacts;
-use crate::command::{Accepted, Command, Prompt};
+use crate::command::{Accepted, Command, Delivery, Prompt};
 use crate::engine::Shared;
 use crate::error::Error;
 use crate::event_writer::EventWriter;
@@ -306,10 +307,15 @@ impl Actor {
         if self.is_mcp_client() {
             return Err(Error::NotPromptable(self.profile.id.clone()));
         }
-        let Prompt { message, mode, model, approver, never_yolo, by } = prompt;
+        let Prompt { message, mode, model, approver, never_yolo, delivery, by } = prompt;
         let options = PromptOptions { mode, model, approver, never_yolo, by };
         if options.is_forbidden_in(self.mode) {
             return Err(Error::Yolo(self.profile.id.clone()));
+        }
+        if delivery == Delivery::Steer
+            && let Some(task) = self.steer(&message, &options).await?
+        {
+            return Ok(Accepted::Steered(task));
         }
         if self.task.is_some() || self.linger.is_some() {
             if self.queue.len() >= MAX_QUEUE {

@@ -15,7 +15,7 @@ use crate::gateway_calls::GatewayVerdict;
 use crate::ledger::GatewayToolCall;
 use crate::policy_context::Approver;
 
-/// A message that begins a task, or waits in the queue for its turn.
+/// A message that begins a task, waits in the queue for its turn, or goes to the task that runs.
 #[derive(Clone, Debug)]
 pub struct Prompt {
     /// Its text, images and files.
@@ -29,15 +29,36 @@ pub struct Prompt {
     /// It must not run in `yolo`, whatever the session's mode is when its turn comes, because its sender may not use
     /// that mode.
     pub never_yolo: bool,
+    /// What becomes of it while another task runs.
+    pub delivery: Delivery,
     /// Who sent it; recorded in the event that starts its task.
     pub by: Answerer,
+}
+
+/// What becomes of a prompt while a task runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Delivery {
+    /// It waits until the task has ended.
+    #[default]
+    Queue,
+    /// The task gets it while it runs. It waits if the runtime cannot do that, if it holds more than plain text, if it is
+    /// a slash command, or if it wants another mode or model than the task has.
+    Steer,
 }
 
 impl Prompt {
     /// A prompt of plain text without an approver: what the policy would ask about is denied.
     pub fn text(text: impl Into<String>) -> Self {
         let (message, approver) = (TranscriptMessage::user(text), Approver::Nobody);
-        Self { message, mode: None, model: None, approver, never_yolo: false, by: Answerer::default() }
+        Self {
+            message,
+            mode: None,
+            model: None,
+            approver,
+            never_yolo: false,
+            delivery: Delivery::Queue,
+            by: Answerer::default(),
+        }
     }
 }
 
@@ -128,6 +149,8 @@ pub enum Accepted {
     Started(TaskId),
     /// It waits in the queue until the running task has ended.
     Queued(PromptId),
+    /// The running task of this id got it.
+    Steered(TaskId),
 }
 
 /// Where a command's answer goes; `None` says that the actor ended before it took the command.

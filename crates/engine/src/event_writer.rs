@@ -37,7 +37,7 @@ impl EventWriter {
         self.trace.task_id = task;
     }
 
-    /// Sets who sent the prompt of the next task that starts.
+    /// Sets who sent the message of the next event that starts or steers a task.
     pub(crate) fn set_prompted_by(&mut self, by: Answerer) {
         self.prompted_by = by;
     }
@@ -51,8 +51,8 @@ impl EventWriter {
         if matches!(body, EventBody::SessionUpdated(_) | EventBody::SessionClosed(_)) {
             trace.task_id = None;
         }
-        // A client causes the start of a task; what follows is the agent's doing.
-        if matches!(body, EventBody::TaskStarted(_)) {
+        // A client starts and steers a task; the rest is the agent's doing.
+        if matches!(body, EventBody::TaskStarted(_) | EventBody::TaskSteered(_)) {
             trace.client_id.clone_from(&self.prompted_by.client_id);
             trace.user_id.clone_from(&self.prompted_by.user_id);
         }

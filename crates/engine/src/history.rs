@@ -17,8 +17,9 @@ use crate::runtime::{Job, Profile};
 const PAGE: usize = 4096;
 
 /// The types of events that a transcript is made of.
-const TRANSCRIPT: [Type; 5] = [
+const TRANSCRIPT: [Type; 6] = [
     Type::TaskStarted,
+    Type::TaskSteered,
     Type::ToolCallRequested,
     Type::ToolCallCompleted,
     Type::ToolCallDenied,

@@ -51,7 +51,7 @@ mod task;
 pub use adopting::Adoption;
 pub use artifacts::{ArtifactError, Artifacts};
 pub use availability::version_note;
-pub use command::{Accepted, Amendment, Decision, Prompt, Response, ResponseTo};
+pub use command::{Accepted, Amendment, Decision, Delivery, Prompt, Response, ResponseTo};
 pub use config::{Config, McpServers, NewSession};
 pub use engine::Engine;
 pub use environment::{Environments, Homes, NAMESPACE};

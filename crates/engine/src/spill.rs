@@ -1,7 +1,7 @@
 //! Keeps events small: what is too big for an event goes to the artifact store, and the event keeps a reference and a
 //! preview.
 
-use roost_model::content::{ArtifactRef, AssistantContentBlock, TranscriptContentBlock};
+use roost_model::content::{ArtifactRef, AssistantContentBlock, TranscriptContentBlock, TranscriptMessage};
 use roost_model::event::EventBody;
 use roost_model::session::title;
 use serde_json::{Value, json};
@@ -24,6 +24,7 @@ pub(crate) fn may_be_big(body: &EventBody) -> bool {
             | EventBody::ApprovalRequested(_)
             | EventBody::ModelOutputCompleted(_)
             | EventBody::TaskStarted(_)
+            | EventBody::TaskSteered(_)
     )
 }
 
@@ -40,19 +41,22 @@ pub(crate) async fn spill(artifacts: &Artifacts, mut body: EventBody) -> EventBo
             }
             stored
         }
-        EventBody::TaskStarted(started) => {
-            let mut stored = Ok(());
-            for block in started.messages.iter_mut().flat_map(|message| &mut message.content) {
-                stored = stored.and(prompt(artifacts, block).await);
-            }
-            stored
-        }
+        EventBody::TaskStarted(started) => prompts(artifacts, &mut started.messages).await,
+        EventBody::TaskSteered(steered) => prompts(artifacts, std::slice::from_mut(&mut steered.message)).await,
         _ => Ok(()),
     };
     if let Err(error) = stored {
         tracing::warn!(%error, "Something big stays in its event, because it could not be stored apart.");
     }
     body
+}
+
+async fn prompts(artifacts: &Artifacts, messages: &mut [TranscriptMessage]) -> Result<(), ArtifactError> {
+    let mut stored = Ok(());
+    for block in messages.iter_mut().flat_map(|message| &mut message.content) {
+        stored = stored.and(prompt(artifacts, block).await);
+    }
+    stored
 }
 
 /// A runtime's native message, or a reference and a preview if it is big.

@@ -133,6 +133,7 @@ event_table! {
     ServiceRemoved(ServiceRemovedPayload) = "service.removed",
     McpToolCalled(McpToolCalledPayload) = "mcp.tool_called",
     McpBudgetExceeded(McpBudgetExceededPayload) = "mcp.budget_exceeded",
+    TaskSteered(TaskSteeredPayload) = "task.steered",
 }
 
 impl EventBody {

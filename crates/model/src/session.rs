@@ -323,6 +323,7 @@ impl SessionRecord {
                     | EventBody::SessionUpdated(_)
                     | EventBody::SessionClosed(_)
                     | EventBody::TaskStarted(_)
+                    | EventBody::TaskSteered(_)
                     | EventBody::TaskCompleted(_)
                     | EventBody::TaskFailed(_)
                     | EventBody::TaskStopped(_)

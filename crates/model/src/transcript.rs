@@ -16,6 +16,7 @@ pub fn transcript<'a>(events: impl IntoIterator<Item = &'a NormalizedEvent>) -> 
 pub fn messages(body: &EventBody) -> Vec<TranscriptMessage> {
     let (role, content) = match body {
         EventBody::TaskStarted(started) => return started.messages.clone(),
+        EventBody::TaskSteered(steered) => return vec![steered.message.clone()],
         EventBody::ToolCallRequested(call) => (
             TranscriptRole::Assistant,
             vec![TranscriptContentBlock::ToolUse {
@@ -56,6 +57,7 @@ pub fn is_message(body: &EventBody) -> bool {
         EventBody::ToolCallDenied(call) => call.name != QUESTION_TOOL,
         EventBody::QuestionAsked(_) | EventBody::QuestionResolved(_) | EventBody::TaskFailed(_) => true,
         EventBody::TaskStarted(started) => started.messages.iter().flat_map(|message| &message.content).any(is_shown),
+        EventBody::TaskSteered(steered) => steered.message.content.iter().any(is_shown),
         EventBody::ModelOutputCompleted(output) => {
             output.content.iter().cloned().map(TranscriptContentBlock::from).any(|block| is_shown(&block))
         }

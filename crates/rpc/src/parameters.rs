@@ -249,6 +249,7 @@ pub const HARMLESS: &[&str] = &[
     "approver",
     "capabilities",
     "client_info",
+    "delivery",
     "key",
     "mode",
     "name",

@@ -165,6 +165,18 @@ wire! {
     }
 }
 
+words! {
+    /// What becomes of a prompt while a task runs.
+    #[derive(Default)]
+    PromptDelivery {
+        /// It waits until the task has ended.
+        #[default]
+        Queue,
+        /// The running task gets it. It waits if the runtime cannot take it now, or if it is more than plain text.
+        Steer,
+    }
+}
+
 params! {
     /// Parameters of `session/send`.
     SessionSendParams {
@@ -195,6 +207,8 @@ params! {
         /// Files that the prompt refers to, at most 50: paths below the session's folder, over the local
         /// socket any path.
         files: Vec<String>,
+        /// What becomes of it while another task runs; `queue` if absent.
+        delivery: PromptDelivery,
     }
 }
 
@@ -212,9 +226,9 @@ wire! {
         workspace_id: Option<String>,
         /// Whether the session was created for this prompt.
         auto_created: bool,
-        /// `started`, or `queued` behind a running task.
+        /// `started`, `queued` behind a running task, or `steered`: the running task got it.
         delivery: String,
-        /// The task that the prompt became; absent if it was queued.
+        /// The task that the prompt became, or that got it; absent if it was queued.
         #[serde(skip_serializing_if = "Option::is_none")]
         task_id: Option<String>,
         /// Id of the prompt in the session's queue; absent if it was started.

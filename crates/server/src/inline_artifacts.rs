@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use roost_engine::Artifacts;
-use roost_model::content::{AssistantContentBlock, TranscriptContentBlock};
+use roost_model::content::{AssistantContentBlock, TranscriptContentBlock, TranscriptMessage};
 use roost_model::event::{EventBody, NormalizedEvent};
 use roost_model::ids::ArtifactId;
 use roost_model::payload::TaskStartedPayload;
@@ -17,8 +17,8 @@ pub(crate) async fn inline_texts<'a>(artifacts: &Artifacts, event: &'a Normalize
     match &event.body {
         EventBody::ModelOutputCompleted(output)
             if output.content.iter().any(|block| assistant_text_ref(block).is_some()) => {}
-        EventBody::TaskStarted(started)
-            if transcript_blocks(started).any(|block| transcript_text_ref(block).is_some()) => {}
+        EventBody::TaskStarted(TaskStartedPayload { messages, .. }) if has_text_ref(messages) => {}
+        EventBody::TaskSteered(steered) if has_text_ref(std::slice::from_ref(&steered.message)) => {}
         _ => return event,
     }
     match &mut event.to_mut().body {
@@ -29,20 +29,25 @@ pub(crate) async fn inline_texts<'a>(artifacts: &Artifacts, event: &'a Normalize
                 }
             }
         }
-        EventBody::TaskStarted(started) => {
-            for block in started.messages.iter_mut().flat_map(|message| &mut message.content) {
-                if let Some(text) = fetch(artifacts, transcript_text_ref(block)).await {
-                    *block = TranscriptContentBlock::Text { text };
-                }
-            }
+        EventBody::TaskStarted(started) => inline_messages(artifacts, &mut started.messages).await,
+        EventBody::TaskSteered(steered) => {
+            inline_messages(artifacts, std::slice::from_mut(&mut steered.message)).await;
         }
         _ => {}
     }
     event
 }
 
-fn transcript_blocks(started: &TaskStartedPayload) -> impl Iterator<Item = &TranscriptContentBlock> {
-    started.messages.iter().flat_map(|message| &message.content)
+async fn inline_messages(artifacts: &Artifacts, messages: &mut [TranscriptMessage]) {
+    for block in messages.iter_mut().flat_map(|message| &mut message.content) {
+        if let Some(text) = fetch(artifacts, transcript_text_ref(block)).await {
+            *block = TranscriptContentBlock::Text { text };
+        }
+    }
+}
+
+fn has_text_ref(messages: &[TranscriptMessage]) -> bool {
+    messages.iter().flat_map(|message| &message.content).any(|block| transcript_text_ref(block).is_some())
 }
 
 /// The artifact that holds the text of an agent's block, if one does.

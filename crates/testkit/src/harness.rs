@@ -176,7 +176,7 @@ impl<H> Harness<H> {
     pub async fn begin(&self, session: &SessionId, text: &str) -> TaskId {
         match self.prompt(session, text).await.unwrap() {
             Accepted::Started(task) => task,
-            queued @ Accepted::Queued(_) => panic!("the session is busy: {queued:?}"),
+            other => panic!("the session is busy: {other:?}"),
         }
     }
 
@@ -184,7 +184,7 @@ impl<H> Harness<H> {
     pub async fn queue(&self, session: &SessionId, text: &str) -> PromptId {
         match self.prompt(session, text).await.unwrap() {
             Accepted::Queued(prompt) => prompt,
-            started @ Accepted::Started(_) => panic!("the session is free: {started:?}"),
+            other => panic!("the prompt does not wait: {other:?}"),
         }
     }
 

@@ -28,6 +28,7 @@ pub(crate) mod serve;
 pub(crate) mod services;
 pub(crate) mod sessions;
 pub(crate) mod status;
+pub(crate) mod steer;
 pub(crate) mod stop;
 pub(crate) mod up;
 pub(crate) mod workspaces;

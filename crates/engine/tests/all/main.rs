@@ -22,6 +22,7 @@ mod recovering;
 mod remembering;
 mod resuming;
 mod shell_folder;
+mod steering;
 mod stopping;
 mod tool_servers;
 mod watched;

@@ -1,4 +1,4 @@
-//! A task starts and ends in one of three ways.
+//! A task starts, may be steered, and ends in one of three ways.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,14 @@ payload! {
         /// The queued prompt that became this task; absent if it did not wait.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         prompt_id: Option<PromptId>,
+    }
+}
+
+payload! {
+    /// `task.steered`: the user said something to a task that runs, and its runtime took it.
+    TaskSteeredPayload {
+        /// What the user said.
+        message: TranscriptMessage,
     }
 }
 

@@ -22,6 +22,9 @@ impl AgentEvent {
                 let prompt = started.messages.first().and_then(|message| title(&message.text()));
                 ("run_started", prompt.unwrap_or_else(|| "A prompt".into()), json!({}))
             }
+            EventBody::TaskSteered(steered) => {
+                ("hitl_input", title(&steered.message.text()).unwrap_or_else(|| "A message".into()), json!({}))
+            }
             EventBody::TaskCompleted(done) => ("run_completed", done.reason.clone(), json!({})),
             EventBody::TaskStopped(stopped) => ("run_cancelled", stopped.reason.clone(), json!({})),
             EventBody::TaskFailed(failed) => {

@@ -89,7 +89,7 @@ impl Fold {
     fn push_event(&mut self, event: &NormalizedEvent) {
         let at = ElementPosition { seq: event.seq, time: event.time };
         match &event.body {
-            EventBody::TaskStarted(_) | EventBody::ModelOutputCompleted(_) => {
+            EventBody::TaskStarted(_) | EventBody::TaskSteered(_) | EventBody::ModelOutputCompleted(_) => {
                 if let Some(message) = message::from_event(event) {
                     self.push_text(at, &message);
                 }

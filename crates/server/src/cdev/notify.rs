@@ -99,6 +99,7 @@ pub fn project(prelude: &Prelude, event: &NormalizedEvent, session: &SessionCont
             notes.push(state::spinner(&builder, "Working"));
             notes
         }
+        Body::TaskSteered(_) => claude_message::message(&builder, event).into_iter().collect(),
         Body::ModelOutputCompleted(_) | Body::ToolCallDenied(_) | Body::ToolCallCompleted(_) => {
             claude_message::record(&builder, prelude, event)
         }

@@ -70,7 +70,8 @@ pub(crate) async fn run(context: &Context<'_>, params: AgentRunParams) -> Result
     let is_interactive = params.permission_mode.is_some_and(|permission| permission.interactive);
     context.host.delivery.panels.set_interactive(&record.session_id, is_interactive);
     let message = attached.message(context, params.prompt).await?;
-    match session::prompt(context, &record.session_id, message, mode, None, None).await? {
+    let choices = session::PromptChoices { mode, ..Default::default() };
+    match session::prompt(context, &record.session_id, message, choices).await? {
         Accepted::Started(task) => Ok(AgentRunResult {
             status: "started".into(),
             session_id: record.session_id.to_string(),
@@ -79,7 +80,7 @@ pub(crate) async fn run(context: &Context<'_>, params: AgentRunParams) -> Result
             agent_type: record.runtime.id().into(),
         }),
         // Another client was faster in the same instant: the prompt is in the queue, where the session shows it.
-        Accepted::Queued(_) => Err(already_running(&record)),
+        Accepted::Queued(_) | Accepted::Steered(_) => Err(already_running(&record)),
     }
 }
 

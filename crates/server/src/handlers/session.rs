@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use roost_engine::{Accepted, Approver, NewSession, Prompt};
+use roost_engine::{Accepted, Approver, Delivery, NewSession, Prompt};
 use roost_model::approval::PendingAsk;
 use roost_model::content::TranscriptMessage;
 use roost_model::ids::SessionId;
@@ -12,9 +12,9 @@ use roost_model::secret::Secret;
 use roost_model::session::SessionRecord;
 use roost_rpc::call::ToolCallView;
 use roost_rpc::{
-    ActiveParams, ActiveResult, AskKind, Fault, Presence, RunMode, SessionInputParams, SessionInputResult,
-    SessionParams, SessionRespondParams, SessionSendParams, SessionSendResult, SessionStartParams, SessionStartResult,
-    SessionState, SessionStopParams, SessionStopResult, StartMode, StatusWord, StopWhat,
+    ActiveParams, ActiveResult, AskKind, Fault, Presence, PromptDelivery, RunMode, SessionInputParams,
+    SessionInputResult, SessionParams, SessionRespondParams, SessionSendParams, SessionSendResult, SessionStartParams,
+    SessionStartResult, SessionState, SessionStopParams, SessionStopResult, StartMode, StatusWord, StopWhat,
 };
 use serde_json::json;
 
@@ -225,9 +225,12 @@ pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Re
         }
     };
     let message = attached.message(context, params.prompt).await?;
-    let accepted = prompt(context, &record.session_id, message, mode, params.model, params.approver).await?;
+    let (model, presence, delivery) = (params.model, params.approver, params.delivery);
+    let choices = PromptChoices { mode, model, presence, delivery };
+    let accepted = prompt(context, &record.session_id, message, choices).await?;
     let (delivery, task_id, prompt_id) = match accepted {
         Accepted::Started(task) => ("started", Some(task.to_string()), None),
+        Accepted::Steered(task) => ("steered", Some(task.to_string()), None),
         Accepted::Queued(prompt) => ("queued", None, Some(prompt.to_string())),
     };
     Ok(SessionSendResult {
@@ -271,21 +274,33 @@ pub(crate) async fn begin(sessions: &Sessions, entry: &WorkspaceEntry) -> Result
     Ok(())
 }
 
+/// What the sender of a prompt may choose; what is `None` stays as it is.
+#[derive(Default)]
+pub(super) struct PromptChoices {
+    pub(super) mode: Option<Mode>,
+    pub(super) model: Option<String>,
+    pub(super) presence: Option<Presence>,
+    pub(super) delivery: Option<PromptDelivery>,
+}
+
 /// Sends a prompt to a session. Approvals are asked for, unless the sender says that nobody is present.
 pub(super) async fn prompt(
     context: &Context<'_>,
     session: &SessionId,
     message: TranscriptMessage,
-    mode: Option<Mode>,
-    model: Option<String>,
-    presence: Option<Presence>,
+    choices: PromptChoices,
 ) -> Result<Accepted, Fault> {
+    let PromptChoices { mode, model, presence, delivery } = choices;
+    let delivery = match delivery.unwrap_or_default() {
+        PromptDelivery::Queue => Delivery::Queue,
+        PromptDelivery::Steer => Delivery::Steer,
+    };
     let approver = match presence.unwrap_or(Presence::Present) {
         Presence::Present => Approver::Present,
         Presence::Nobody => Approver::Nobody,
     };
     let (never_yolo, by) = (!context.may_yolo(), context.caller.answerer());
-    let prompt = Prompt { message, mode, model, approver, never_yolo, by };
+    let prompt = Prompt { message, mode, model, approver, never_yolo, delivery, by };
     context.host.sessions.engine.prompt(session.as_str(), prompt).await.map_err(fault::engine)
 }
 

@@ -12,7 +12,7 @@ use roost_rpc::Fault;
 use serde_json::{Value, json};
 
 use super::answering;
-use super::session::prompt;
+use super::session::{PromptChoices, prompt};
 use crate::approval_panels::ShownRequest;
 use crate::cdev::{PanelOption, notify};
 use crate::dispatch::Context;
@@ -95,7 +95,7 @@ pub(super) async fn type_into(
         (None, None) if text.trim().is_empty() => {}
         (None, None) => {
             let message = TranscriptMessage::user(text.trim_end_matches(['\r', '\n']));
-            prompt(context, &record.session_id, message, None, None, None).await?;
+            prompt(context, &record.session_id, message, PromptChoices::default()).await?;
         }
     }
     Ok(key.map(|_| word))

@@ -179,7 +179,7 @@ impl Stage {
     pub(super) async fn begin(&self, session: &SessionId, text: &str, approver: Approver) -> TaskId {
         let prompt = Prompt { approver, ..Prompt::text(text) };
         match soon("a prompt is taken", self.host().engine.prompt(session.as_str(), prompt)).await.unwrap() {
-            Accepted::Started(task) => task,
+            Accepted::Started(task) | Accepted::Steered(task) => task,
             Accepted::Queued(prompt) => {
                 let begins = |event: &NormalizedEvent| match &event.body {
                     EventBody::TaskStarted(started) => started.prompt_id.as_ref() == Some(&prompt),

@@ -460,5 +460,6 @@ fn gateway() -> Vec<EventBody> {
             limit: 200_000.0,
         }
         .into(),
+        TaskSteeredPayload { message: TranscriptMessage::user("Only the first ten of them.") }.into(),
     ]
 }
