@@ -45,8 +45,12 @@ pub(crate) struct Projection {
 /// A tool call that has not ended.
 #[derive(Default)]
 struct ShownCall {
+    /// The editor knows of it.
+    is_announced: bool,
     /// It was announced with a diff, which its end must not replace with a text.
     has_diff: bool,
+    /// The editor's own terminals in which it runs. They show its output, so no text repeats it.
+    terminals: Vec<acp::ToolCallContent>,
     output: String,
     /// The length that was shown last. It is shown again when it has doubled, because every update repeats the whole.
     shown: usize,
@@ -105,12 +109,17 @@ impl Projection {
                 Vec::new()
             }
             EventBody::ToolCallCompleted(call) => {
-                let ShownCall { has_diff, output, .. } =
+                let ShownCall { has_diff, output, terminals, .. } =
                     self.calls.remove(&call.identity.tool_call_id).unwrap_or_default();
                 let mut update = tool_calls::completed(call, Some(&*output).filter(|output| !output.is_empty()));
                 let is_text = |content: &acp::ToolCallContent| matches!(content, acp::ToolCallContent::Content(_));
-                if has_diff && update.fields.status == Some(acp::ToolCallStatus::Completed) {
+                let keeps_diff = has_diff && update.fields.status == Some(acp::ToolCallStatus::Completed);
+                if keeps_diff || !terminals.is_empty() {
+                    // What is shown already stays where an update says nothing about it.
                     update.fields.content = update.fields.content.filter(|content| !content.iter().all(is_text));
+                }
+                if let Some(content) = &mut update.fields.content {
+                    content.extend(terminals);
                 }
                 vec![SessionUpdate::ToolCallUpdate(update)]
             }
@@ -171,10 +180,25 @@ impl Projection {
         self.unsaid.drain(..).map(|(_, text)| agent_chunk(text.into())).collect()
     }
 
+    /// Shows a terminal of the editor inside a call: at once, or with the call if that is still to come.
+    pub(crate) fn show_terminal(&mut self, id: &ToolCallId, terminal: String) -> Vec<SessionUpdate> {
+        let call = self.calls.entry(id.clone()).or_default();
+        call.terminals.push(acp::ToolCallContent::Terminal(acp::Terminal::new(terminal)));
+        if !call.is_announced {
+            return Vec::new();
+        }
+        let fields = acp::ToolCallUpdateFields::new().content(call.terminals.clone());
+        vec![SessionUpdate::ToolCallUpdate(acp::ToolCallUpdate::new(id.to_string(), fields))]
+    }
+
     fn requested(&mut self, call: &ToolCallRequestedPayload) -> Vec<SessionUpdate> {
-        let shown = tool_calls::requested(call);
+        let mut shown = tool_calls::requested(call);
         let has_diff = !shown.content.is_empty();
-        self.calls.insert(call.identity.tool_call_id.clone(), ShownCall { has_diff, ..ShownCall::default() });
+        let id = &call.identity.tool_call_id;
+        let terminals = self.calls.remove(id).map(|known| known.terminals).unwrap_or_default();
+        shown.content.extend(terminals.iter().cloned());
+        let known = ShownCall { is_announced: true, has_diff, terminals, ..ShownCall::default() };
+        self.calls.insert(id.clone(), known);
         match call.identity.attempt {
             1 => vec![SessionUpdate::ToolCall(shown)],
             _ => vec![status(&call.identity.tool_call_id, acp::ToolCallStatus::Pending, None)],
@@ -184,7 +208,7 @@ impl Projection {
     fn output(&mut self, id: &ToolCallId, delta: &str) -> Vec<SessionUpdate> {
         let call = self.calls.entry(id.clone()).or_default();
         call.output.push_str(delta);
-        if self.is_replay || call.output.len() < call.shown * 2 {
+        if self.is_replay || !call.terminals.is_empty() || call.output.len() < call.shown * 2 {
             return Vec::new();
         }
         call.shown = call.output.len();

@@ -376,7 +376,7 @@ impl Door {
             client: self.daemon().client().await?,
             shows: self.shows(),
         };
-        self.serving().offer(&session.client, self.editor(), id).await;
+        self.serving().offer(&session.client, self, id).await;
         let handle = session.start().await?;
         let commands = handle.commands().ok_or_else(error::gone)?;
         self.remember(id, handle);

@@ -4,11 +4,13 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use testkit::agents::Agent;
 
 use super::client_agent::instance;
 use super::editor::Editor;
 use super::remote::{RemoteEditor, paired, up};
 use crate::kit::{RoostInstance, of_type, wait_for};
+use crate::real;
 
 /// An editor that offers everything, with a session in this mode.
 fn open(instance: &RoostInstance, mode: &str) -> (Editor, String) {
@@ -117,7 +119,7 @@ fn the_disk_is_used_when_the_editor_fails_and_after_it_has_left() {
     }
     let answers = answers(&mut editor, task);
     assert_eq!(answers[1], json!({ "content": "second\n" }));
-    assert!(answers[2].as_str().unwrap().contains("there is no file"), "{answers:?}");
+    assert!(answers[2].as_str().unwrap().contains("does not exist"), "{answers:?}");
     // The agent still has what it was offered, and nobody is there any more who offered it.
     editor.prompt(&session, &json!([read(&one), write(&two, "written")]).to_string());
     let asked = editor.asked("fs/read_text_file");
@@ -205,6 +207,110 @@ fn a_command_is_asked_about_and_runs_in_the_editors_terminal() {
     let call = &of_type(&events, "tool.call.completed")[0]["payload"];
     assert_eq!((&call["name"], &call["is_error"]), (&json!("terminal/create"), &json!(true)), "{call}");
     assert!(call["result_preview"].to_string().contains("no rule"), "{call}");
+}
+
+/// The content of each update to a tool call that has one.
+fn contents(editor: &Editor, call: &Value) -> Vec<Value> {
+    let updates = [editor.updates("tool_call"), editor.updates("tool_call_update")].concat();
+    let updates = updates.into_iter().filter(|update| update["toolCallId"] == *call && update["content"] != json!([]));
+    updates.filter_map(|update| update.get("content").cloned()).collect()
+}
+
+#[test]
+fn a_terminal_is_shown_inside_its_calls_where_it_runs_and_others_see_what_it_printed() {
+    let instance = instance();
+    let (mut editor, session) = open(&instance, "yolo");
+    let mut other = Editor::open(&instance, &[]);
+    other.result("session/load", json!({ "sessionId": session, "cwd": instance.work(), "mcpServers": [] }));
+    // The agent shows the terminal inside a call of its own, as the protocol has it, and one that it does not have.
+    let show = |id: &str| json!({ "type": "terminal", "terminalId": id });
+    let terminal_content = [show("$terminal"), show("another")];
+    let own = json!({ "sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Build", "kind": "execute",
+        "status": "in_progress", "rawInput": { "command": "make all" }, "content": terminal_content });
+    let done = json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c1", "status": "completed" });
+    let update = |update: &Value| json!({ "method": "session/update", "params": { "update": update } });
+    let create = terminal("create", json!({ "command": "make" }));
+    let task = prompt(&mut editor, &session, &[create, update(&own), of_terminal("wait_for_exit"), update(&done)]);
+    let asked = editor.asked("terminal/create");
+    reply_to(&mut editor, &asked, json!({ "terminalId": "mine" }));
+    let shown = json!([{ "type": "terminal", "terminalId": "mine" }]);
+    let calls = ["make", "make all"].map(|command| {
+        let call = editor.wait(command, |message| {
+            let update = &message["params"]["update"];
+            update["sessionUpdate"] == "tool_call" && update["rawInput"]["command"] == command
+        });
+        let id = call["params"]["update"]["toolCallId"].clone();
+        editor.wait("the terminal", |message| {
+            message["params"]["update"]["toolCallId"] == id && message["params"]["update"]["content"] == shown
+        });
+        id
+    });
+    let asked = editor.asked("terminal/wait_for_exit");
+    reply_to(&mut editor, &asked, json!({ "exitCode": 0 }));
+    let asked = editor.asked("terminal/output");
+    let output = json!({ "output": "built\n", "truncated": false, "exitStatus": { "exitCode": 0 } });
+    reply_to(&mut editor, &asked, output);
+    answers(&mut editor, task);
+    for call in &calls {
+        assert_eq!(contents(&editor, call), [shown.clone()], "nothing replaced the terminal: {:#?}", editor.seen());
+    }
+    other.wait("the output", |message| {
+        let update = &message["params"]["update"];
+        update["toolCallId"] == calls[0] && update["content"][0]["content"]["text"] == "built\n"
+    });
+    let terminals = other.seen().iter().filter(|message| message.to_string().contains(r#""type":"terminal""#));
+    assert_eq!(terminals.count(), 0, "a terminal of another editor means nothing here");
+}
+
+#[test]
+fn a_text_that_does_not_fit_into_a_message_is_written_to_the_disk() {
+    let instance = instance();
+    let (big, small) = (instance.work().join("big.txt"), instance.work().join("small.txt"));
+    // Six characters of JSON each.
+    let content = "\u{1}".repeat(200 << 10);
+    let (mut editor, session) = open(&instance, "yolo");
+    let task = prompt(&mut editor, &session, &[write(&big, &content), write(&small, "x")]);
+    let asked = editor.asked("fs/write_text_file");
+    assert_eq!(asked["params"]["path"], json!(small), "the editor is asked for what follows");
+    reply_to(&mut editor, &asked, json!({}));
+    answers(&mut editor, task);
+    assert_eq!(fs::read_to_string(&big).unwrap(), content);
+}
+
+#[test]
+fn a_real_gemini_edits_through_the_editor_and_is_asked_about_once() {
+    let instance = real::instance(Agent::Gemini, "gemini", &[]);
+    let mut editor = Editor::start(&instance, &["--runtime", "gemini"]);
+    let files = json!({ "fs": { "readTextFile": true, "writeTextFile": true } });
+    editor.result("initialize", json!({ "protocolVersion": 1, "clientCapabilities": files }));
+    let session = editor.new_session(&instance);
+    let task = editor.prompt(&session, "SCRIPT:write");
+    let out = json!(instance.work().join("out.txt"));
+    // Gemini looks at the file first, which does not exist; then it asks, then it writes.
+    let (mut asked_for, mut permissions) = (Vec::new(), 0);
+    let reply = loop {
+        let next = editor.wait("the next request", |message| message.get("id").is_some());
+        editor.forget();
+        match next["method"].as_str() {
+            Some("session/request_permission") => {
+                permissions += 1;
+                editor.choose(&next, "allow_once");
+            }
+            Some("fs/read_text_file") => {
+                let error = json!({ "code": -32002, "message": "Resource not found" });
+                editor.send(json!({ "jsonrpc": "2.0", "id": next["id"], "error": error }));
+            }
+            Some(method) => {
+                asked_for.push((method.to_owned(), next["params"]["path"].clone(), next["params"]["content"].clone()));
+                reply_to(&mut editor, &next, json!({}));
+            }
+            None => break next,
+        }
+    };
+    assert_eq!((&reply["id"], &reply["result"]["stopReason"]), (&json!(task), &json!("end_turn")), "{reply}");
+    assert_eq!(asked_for, [("fs/write_text_file".to_owned(), out, json!("hi\n"))]);
+    assert_eq!(permissions, 1);
+    assert!(!instance.work().join("out.txt").exists(), "the editor writes, or nobody");
 }
 
 #[test]
