@@ -40,6 +40,8 @@ pub(crate) struct Projection {
     /// Pieces of the answer were passed on, so its whole is left out.
     is_streamed: bool,
     calls: HashMap<ToolCallId, ShownCall>,
+    /// What the session has cost so far, in US dollars: the editor is told the sum.
+    cost_usd: f64,
 }
 
 /// A tool call that has not ended.
@@ -59,6 +61,11 @@ struct ShownCall {
 impl Projection {
     pub(crate) fn new(shows: Shows) -> Self {
         Self { shows, ..Self::default() }
+    }
+
+    /// The same, for a session that has cost this much already.
+    pub(crate) fn after_cost(self, cost_usd: f64) -> Self {
+        Self { cost_usd, ..self }
     }
 
     /// A projection for events that happened before; [`Projection::end_replay`] makes it one for new events.
@@ -128,7 +135,7 @@ impl Projection {
                 vec![status(&call.identity.tool_call_id, acp::ToolCallStatus::Failed, Some(reason))]
             }
             EventBody::PlanUpdated(updated) => vec![plan(updated)],
-            EventBody::UsageReported(usage) => usage_update(usage).into_iter().collect(),
+            EventBody::UsageReported(usage) => self.usage(usage).into_iter().collect(),
             EventBody::SessionUpdated(updated) => {
                 let title = updated.title.iter();
                 title
@@ -172,6 +179,14 @@ impl Projection {
             ModelOutputDeltaKind::ReasoningDelta => vec![SessionUpdate::AgentThoughtChunk(chunk(event, delta))],
             ModelOutputDeltaKind::JsonDelta | ModelOutputDeltaKind::UnknownDelta => Vec::new(),
         }
+    }
+
+    /// How full the context is, and what the session has cost; a report without a context has no place in the protocol.
+    fn usage(&mut self, usage: &UsageReportedPayload) -> Option<SessionUpdate> {
+        self.cost_usd += usage.cost_usd.unwrap_or_default();
+        let context = usage.context?;
+        let cost = (self.cost_usd > 0.0).then(|| acp::Cost::new(self.cost_usd, "USD"));
+        Some(SessionUpdate::UsageUpdate(acp::UsageUpdate::new(context.used, context.size).cost(cost)))
     }
 
     /// Pieces of an answer that was never finished.
@@ -276,13 +291,6 @@ fn plan(updated: &PlanUpdatedPayload) -> SessionUpdate {
         acp::PlanEntry::new(entry.content.clone(), priority, status)
     });
     SessionUpdate::Plan(acp::Plan::new(entries.collect()))
-}
-
-/// How full the context is; a report without it has no place in the protocol.
-fn usage_update(usage: &UsageReportedPayload) -> Option<SessionUpdate> {
-    let context = usage.context?;
-    let cost = usage.cost_usd.map(|cost| acp::Cost::new(cost, "USD"));
-    Some(SessionUpdate::UsageUpdate(acp::UsageUpdate::new(context.used, context.size).cost(cost)))
 }
 
 fn notice_update(notice: &RuntimeNoticePayload) -> Option<SessionUpdate> {

@@ -371,6 +371,7 @@ impl Door {
         let session = SessionOpening {
             id: id.to_owned(),
             choices: choices.clone(),
+            cost_usd: info.record.usage.cost_usd,
             editor: self.editor().clone(),
             evidence: self.settings().evidence.clone(),
             client: self.daemon().client().await?,

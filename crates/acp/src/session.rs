@@ -77,6 +77,8 @@ impl SessionHandle {
 pub(crate) struct SessionOpening {
     pub(crate) id: String,
     pub(crate) choices: SessionChoices,
+    /// What it has cost so far, in US dollars.
+    pub(crate) cost_usd: f64,
     pub(crate) editor: EditorConnection,
     pub(crate) evidence: Evidence,
     pub(crate) client: Arc<Client>,
@@ -90,7 +92,7 @@ impl SessionOpening {
         let events = self.client.subscribe(only).await.map_err(error::from_daemon)?;
         let (commands, mailbox) = mpsc::channel(MAILBOX);
         let actor = SessionActor {
-            projection: Projection::new(self.shows),
+            projection: Projection::new(self.shows).after_cost(self.cost_usd),
             state: SessionState::default(),
             open: self,
             events,

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use roost_engine::adapter::RuntimeAdapter;
 use roost_engine::facts::RuntimeFacts;
-use roost_engine::session_client::SessionClient;
 use roost_process::Holder;
 use serde_json::{Map, Value};
 
@@ -39,8 +38,6 @@ pub struct Setup {
     pub trusted: TrustedFiles,
     /// Starts the runtime's processes and ends them with the daemon.
     pub holder: Arc<Holder>,
-    /// What clients do for the agents of their sessions; only Gemini asks for it.
-    pub client: Option<Arc<dyn SessionClient>>,
 }
 
 /// The built-in runtime of this id; `None` if it has to be configured or is an ACP preset.

@@ -131,8 +131,8 @@ pub struct ClientTerminal {
 /// Why a client's work failed; the agent reads it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ClientError {
-    /// The file does not exist. Agents, such as Gemini, look for these very words to tell it from other failures.
-    #[error("{0} does not exist")]
+    /// The file does not exist.
+    #[error("there is no file {0}")]
     NotFound(String),
     /// Something else, in words for people.
     #[error("{0}")]

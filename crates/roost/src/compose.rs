@@ -150,13 +150,11 @@ fn runtimes_with(state: &StateDir, config: &Config, clients: Option<Arc<SessionC
     let holder = Arc::new(holder(&roost, state, wall(state, config.security.hide_state.raise())?));
     let mut runtimes = Runtimes::default();
     let settings = |id: &str| config.runtimes.get(id).cloned().unwrap_or_default();
-    let clients = clients.map(|clients| clients as Arc<dyn SessionClient>);
     for one in BUILT_IN {
         let runtime = settings(one.id);
         let (command, holder) = (command(one.id, &runtime), holder.clone());
         let trusted = TrustedFiles::new(config.security.trusted_files.clone());
-        let (config, url, client) = (runtime.config, runtime.url, clients.clone());
-        let setup = Setup { command, config, url, trusted, holder, client };
+        let setup = Setup { command, config: runtime.config, url: runtime.url, trusted, holder };
         runtimes.register((one.adapter)(setup), runtime.status);
     }
     let configured = config.runtimes.keys().map(String::as_str).filter(|id| built_in(id).is_none());
@@ -165,7 +163,7 @@ fn runtimes_with(state: &StateDir, config: &Config, clients: Option<Arc<SessionC
         let runtime = settings(id);
         let mut agent = acp_agent(id, &runtime, holder.clone());
         if let Some(clients) = &clients {
-            agent = agent.with_client(clients.clone());
+            agent = agent.with_client(clients.clone() as Arc<dyn SessionClient>);
         }
         runtimes.register(Arc::new(agent), runtime.status);
     }

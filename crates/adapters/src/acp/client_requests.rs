@@ -90,7 +90,7 @@ enum TerminalPlace {
 
 impl AgentClient {
     /// The client of a session's agent; `None` if nobody offers anything for the session now.
-    pub(crate) fn new(client: &Arc<dyn SessionClient>, holder: &Holder, open: &OpenSession) -> Option<Self> {
+    pub(super) fn new(client: &Arc<dyn SessionClient>, holder: &Holder, open: &OpenSession) -> Option<Self> {
         let offer = client.offer(&open.session_id);
         let shared = SharedClient {
             client: client.clone(),

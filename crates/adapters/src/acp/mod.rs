@@ -54,7 +54,7 @@ use roost_process::{Holder, RunId};
 
 use crate::host::{AgentCommand, VersionProbe, without_grace};
 
-pub(crate) use client_requests::AgentClient;
+use client_requests::AgentClient;
 pub use facts::FACTS;
 pub(crate) use facts::TOOLS;
 pub(crate) use launch::launch;

@@ -18,8 +18,8 @@
 //! * What ACP has no place for (exit codes, to-do lists) is taken from Gemini's own record, see [`record_details`].
 //! * Commands run without a terminal, because only then Gemini reports what they print. The contents that `read_file`
 //!   reads go to the model only.
-//! * Where an editor has the session open, Gemini's edits read and write the file through it. Its `read_file` and its
-//!   commands use the disk and a shell of its own, whatever a client offers.
+//! * Files of an editor are not offered to it. Gemini 0.61.0 looks at a file before it writes it, and takes every error
+//!   of its client for a failure, also that there is no such file: it could create none. Terminals it never asks for.
 //! * `config` is Gemini's `settings.json`; it is laid over the user's own in a home for one run, see [`home`].
 
 mod auth;
@@ -48,14 +48,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, LoginCommand, OpenSession, RuntimeAdapter, RuntimeSession};
 use roost_engine::facts::RuntimeFacts;
-use roost_engine::session_client::SessionClient;
 use roost_engine::{NativeMessage, NativeSession};
 use roost_model::ids::RuntimeSessionId;
 use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName, SlashCommand};
 use roost_process::Holder;
 use serde_json::{Map, Value};
 
-use crate::acp::{AcpAgent, AgentClient, AgentProfile};
+use crate::acp::{AcpAgent, AgentProfile};
 use crate::built_in::BuiltIn;
 use crate::head_cache::HeadCache;
 use crate::host::locks::Locks;
@@ -85,29 +84,24 @@ pub struct GeminiAdapter {
     locks: Locks,
     /// Caches the first lines of the conversations on disk, for the list of past sessions.
     heads: Arc<HeadCache<Option<history::ConversationHead>>>,
-    /// What does Gemini's requests about files; `None` offers it nothing.
-    client: Option<Arc<dyn SessionClient>>,
 }
 
 pub(crate) static BUILT_IN: BuiltIn = BuiltIn {
     id: "gemini",
     facts: &FACTS,
-    adapter: |setup| {
-        Arc::new(GeminiAdapter { client: setup.client, ..adapter(setup.command, setup.config, setup.holder) })
-    },
+    adapter: |setup| Arc::new(adapter(setup.command, setup.config, setup.holder)),
 };
 
 /// The adapter of the Gemini CLI. `command` comes before `--acp`; `config` is laid over the user's `settings.json`.
 pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> GeminiAdapter {
-    let (versions, locks, heads, client) = Default::default();
-    GeminiAdapter { command, config, holder, versions, locks, heads, client }
+    let (versions, locks, heads) = Default::default();
+    GeminiAdapter { command, config, holder, versions, locks, heads }
 }
 
 impl GeminiAdapter {
     async fn start(&self, open: &OpenSession, settings: &Map<String, Value>) -> Result<AcpAgent, AdapterError> {
         let started = launch::launch(&self.holder, &self.command.for_session(open), open, settings).await?;
-        let client = self.client.as_ref().and_then(|client| AgentClient::new(client, &self.holder, open));
-        let agent = AcpAgent::initialize(started, PROFILE, client).await?;
+        let agent = AcpAgent::initialize(started, PROFILE, None).await?;
         match agent.version().and_then(version::too_old) {
             Some(reason) => Err(AdapterError::Spawn(reason)),
             None => Ok(agent),

@@ -121,7 +121,8 @@ async fn a_task_that_runs_can_be_steered() {
     task.steer("NOTE:blue").await;
     task.say(&call, Say::Yes).await;
     assert!(completed(&task.end(Say::Yes).await));
-    assert!(task.text().contains("notes: blue"), "{}", task.text());
+    // In the result of the tool or as a message of its own, as Claude Code likes.
+    assert!(task.text().contains("blue"), "{}", task.text());
     session.close().await;
 }
 
