@@ -250,7 +250,12 @@ fn a_terminal_is_shown_inside_its_calls_where_it_runs_and_others_see_what_it_pri
     reply_to(&mut editor, &asked, output);
     answers(&mut editor, task);
     for call in &calls {
-        assert_eq!(contents(&editor, call), [shown.clone()], "nothing replaced the terminal: {:#?}", editor.seen());
+        assert_eq!(
+            json!(contents(&editor, call)),
+            json!([shown]),
+            "nothing replaced the terminal: {:#?}",
+            editor.seen()
+        );
     }
     other.wait("the output", |message| {
         let update = &message["params"]["update"];
