@@ -11,7 +11,8 @@
 //   answer       the kind of option that answers a permission request ("allow_once", "reject_once", …),
 //                or "cancel" to cancel the turn instead
 //   cancel_on    a kind of session update; when the first one arrives, the turn is cancelled
-// It prints one JSON object with what it saw. It ends with 0 unless the connection itself broke.
+// It prints one JSON object with what it saw; over a WebSocket or HTTP also every message (`wire`). It ends with 0
+// unless the connection itself broke.
 
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
@@ -22,7 +23,9 @@ const plan = { version: 1, prompts: [], answer: "allow_once", ...JSON.parse(plan
 const require = createRequire(`${modules}/`);
 const acp = require(plan.version === 2 ? "@agentclientprotocol/sdk/experimental/v2" : "@agentclientprotocol/sdk");
 
-const report = { version: null, agent: null, session: null, replayed: [], turns: [], permissions: [] };
+const report = { version: null, agent: null, session: null, turns: [], permissions: [] };
+/** Every message, for those who check them; over stdio they are noted outside. */
+const wire = { sent: [], received: [] };
 let turn = null;
 let cancelled = false;
 
@@ -40,29 +43,14 @@ const app = acp
   })
   .onNotification(acp.methods.client.session.update, async (ctx) => {
     const { update } = ctx.params;
-    const seen = turn ? turn.updates : report.replayed;
-    if (seen.at(-1) !== update.sessionUpdate) {
-      seen.push(update.sessionUpdate);
+    if (update.sessionUpdate === "state_update" && update.state === "idle") {
+      // Version 2 says by this that a turn is over; its reply to the prompt says only that it was taken.
+      turn?.idle(update.stopReason);
     }
-    if (turn) {
-      watch(update);
-      if (update.sessionUpdate === plan.cancel_on) {
-        await cancel(ctx.agent);
-      }
+    if (turn && update.sessionUpdate === plan.cancel_on) {
+      await cancel(ctx.agent);
     }
   });
-
-/** Notes what an update says about the turn. */
-function watch(update) {
-  if (update.sessionUpdate === "agent_message_chunk") {
-    turn.text += update.content.text ?? "";
-  } else if (update.sessionUpdate.startsWith("tool_call")) {
-    turn.tools[update.toolCallId] = update.status ?? turn.tools[update.toolCallId] ?? "pending";
-  } else if (update.sessionUpdate === "state_update" && update.state === "idle") {
-    // Version 2 says by this that a turn is over; its reply to the prompt says only that it was taken.
-    turn.idle(update.stopReason);
-  }
-}
 
 async function cancel(agent) {
   if (!cancelled) {
@@ -92,7 +80,7 @@ async function run(agent) {
   }
   for (const text of plan.prompts) {
     const idle = Promise.withResolvers();
-    turn = { stop: null, text: "", updates: [], tools: {}, idle: idle.resolve };
+    turn = { stop: null, idle: idle.resolve };
     report.turns.push(turn);
     const prompt = { sessionId: report.session, prompt: [{ type: "text", text }] };
     try {
@@ -101,7 +89,6 @@ async function run(agent) {
     } catch (error) {
       turn.error = { code: error.code, message: error.message, data: error.data };
     }
-    turn.tools = Object.values(turn.tools);
     delete turn.idle;
   }
 }
@@ -113,14 +100,31 @@ class NodeWebSocket extends WebSocket {
   }
 }
 
+/** The stream, whose messages are noted. */
+function noted({ readable, writable }) {
+  const note = (messages) =>
+    new TransformStream({
+      transform(message, passed) {
+        messages.push(message);
+        passed.enqueue(message);
+      },
+    });
+  const outgoing = note(wire.sent);
+  // A connection that breaks is told by the readable side.
+  outgoing.readable.pipeTo(writable).catch(() => {});
+  report.wire = wire;
+  return { readable: readable.pipeThrough(note(wire.received)), writable: outgoing.writable };
+}
+
 function open() {
   if (plan.transport === "ws") {
     const { createWebSocketStream } = require("@agentclientprotocol/sdk/experimental/ws-client");
-    return { stream: createWebSocketStream(plan.url, { headers: plan.headers, WebSocket: NodeWebSocket }) };
+    const options = { headers: plan.headers, WebSocket: NodeWebSocket };
+    return { stream: noted(createWebSocketStream(plan.url, options)) };
   }
   if (plan.transport === "http") {
     const { createHttpStream } = require("@agentclientprotocol/sdk/experimental/http-client");
-    return { stream: createHttpStream(plan.url, { headers: plan.headers }) };
+    return { stream: noted(createHttpStream(plan.url, { headers: plan.headers })) };
   }
   const child = spawn(plan.command[0], plan.command.slice(1), { stdio: ["pipe", "pipe", "inherit"] });
   return { child, stream: acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)) };

@@ -15,14 +15,14 @@ from acp import schema
 
 
 class Client(acp.Client):
-    """Answers permission requests as the plan says, and notes every update."""
+    """Answers permission requests and cancels turns as the plan says."""
 
     def __init__(self, plan):
         self.plan = plan
         self.turn = None
         self.agent = None
         self.cancelled = False
-        self.report = {"version": None, "agent": None, "session": None, "replayed": [], "turns": [], "permissions": []}
+        self.report = {"version": None, "agent": None, "session": None, "turns": [], "permissions": []}
 
     def on_connect(self, conn):
         self.agent = conn
@@ -44,18 +44,7 @@ class Client(acp.Client):
         return schema.RequestPermissionResponse(outcome=outcome)
 
     async def session_update(self, session_id, update, **kwargs):
-        seen = self.turn["updates"] if self.turn else self.report["replayed"]
-        kind = update.session_update
-        if not seen or seen[-1] != kind:
-            seen.append(kind)
-        if not self.turn:
-            return
-        if kind == "agent_message_chunk":
-            self.turn["text"] += getattr(update.content, "text", "")
-        elif kind in ("tool_call", "tool_call_update"):
-            tools = self.turn["tools"]
-            tools[update.tool_call_id] = update.status or tools.get(update.tool_call_id, "pending")
-        if kind == self.plan.get("cancel_on"):
+        if self.turn and update.session_update == self.plan.get("cancel_on"):
             await self.cancel()
 
 
@@ -75,14 +64,13 @@ async def run(plan):
         else:
             report["session"] = (await agent.new_session(cwd=plan["cwd"], mcp_servers=[])).session_id
         for text in plan["prompts"]:
-            client.turn = turn = {"stop": None, "text": "", "updates": [], "tools": {}}
+            client.turn = turn = {"stop": None}
             report["turns"].append(turn)
             try:
                 answer = await agent.prompt(session_id=report["session"], prompt=[acp.text_block(text)])
                 turn["stop"] = answer.stop_reason
             except acp.RequestError as error:
                 turn["error"] = {"code": error.code, "message": str(error), "data": error.data}
-            turn["tools"] = list(turn["tools"].values())
     report["exit"] = process.returncode
     return report
 

@@ -1195,7 +1195,7 @@ export interface ClientRequest {
   request_id: number;
   /** Id of the session whose agent asks. */
   session_id: string;
-  /** The method of the Agent Client Protocol, such as `fs/read_text_file`. */
+  /** The method of the Agent Client Protocol, such as `fs/read_text_file`; or `_roost/show_terminal`, which asks to show the terminal `terminalId` inside the tool call `toolCallId`. */
   method: string;
   /** The parameters of that method, with the id of the session as the client knows it. */
   params: unknown;

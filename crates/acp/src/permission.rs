@@ -1,4 +1,7 @@
 //! Approvals as the editor is asked about them, and its answers as the daemon takes them.
+//!
+//! The options are the daemon's, not the agent's: an adapter passes the answer on as the agent's own one-time option. An
+//! agent's lasting option would keep it from asking, and the policy from judging.
 
 use agent_client_protocol_schema::v1 as acp;
 use roost_model::approval::ApprovalScope;

@@ -40,13 +40,19 @@ pub(crate) struct Projection {
     /// Pieces of the answer were passed on, so its whole is left out.
     is_streamed: bool,
     calls: HashMap<ToolCallId, ShownCall>,
+    /// What the session has cost so far, in US dollars: the editor is told the sum.
+    cost_usd: f64,
 }
 
 /// A tool call that has not ended.
 #[derive(Default)]
 struct ShownCall {
+    /// The editor knows of it.
+    is_announced: bool,
     /// It was announced with a diff, which its end must not replace with a text.
     has_diff: bool,
+    /// The editor's own terminals in which it runs. They show its output, so no text repeats it.
+    terminals: Vec<acp::ToolCallContent>,
     output: String,
     /// The length that was shown last. It is shown again when it has doubled, because every update repeats the whole.
     shown: usize,
@@ -55,6 +61,11 @@ struct ShownCall {
 impl Projection {
     pub(crate) fn new(shows: Shows) -> Self {
         Self { shows, ..Self::default() }
+    }
+
+    /// The same, for a session that has cost this much already.
+    pub(crate) fn after_cost(self, cost_usd: f64) -> Self {
+        Self { cost_usd, ..self }
     }
 
     /// A projection for events that happened before; [`Projection::end_replay`] makes it one for new events.
@@ -103,12 +114,17 @@ impl Projection {
                 Vec::new()
             }
             EventBody::ToolCallCompleted(call) => {
-                let ShownCall { has_diff, output, .. } =
+                let ShownCall { has_diff, output, terminals, .. } =
                     self.calls.remove(&call.identity.tool_call_id).unwrap_or_default();
                 let mut update = tool_calls::completed(call, Some(&*output).filter(|output| !output.is_empty()));
                 let is_text = |content: &acp::ToolCallContent| matches!(content, acp::ToolCallContent::Content(_));
-                if has_diff && update.fields.status == Some(acp::ToolCallStatus::Completed) {
+                let keeps_diff = has_diff && update.fields.status == Some(acp::ToolCallStatus::Completed);
+                if keeps_diff || !terminals.is_empty() {
+                    // What is shown already stays where an update says nothing about it.
                     update.fields.content = update.fields.content.filter(|content| !content.iter().all(is_text));
+                }
+                if let Some(content) = &mut update.fields.content {
+                    content.extend(terminals);
                 }
                 vec![SessionUpdate::ToolCallUpdate(update)]
             }
@@ -117,7 +133,7 @@ impl Projection {
                 vec![status(&call.identity.tool_call_id, acp::ToolCallStatus::Failed, Some(reason))]
             }
             EventBody::PlanUpdated(updated) => vec![plan(updated)],
-            EventBody::UsageReported(usage) => usage_update(usage).into_iter().collect(),
+            EventBody::UsageReported(usage) => self.usage(usage).into_iter().collect(),
             EventBody::SessionUpdated(updated) => {
                 let title = updated.title.iter();
                 title
@@ -163,16 +179,39 @@ impl Projection {
         }
     }
 
+    /// How full the context is, and what the session has cost; a report without a context has no place in the protocol.
+    fn usage(&mut self, usage: &UsageReportedPayload) -> Option<SessionUpdate> {
+        self.cost_usd += usage.cost_usd.unwrap_or_default();
+        let context = usage.context?;
+        let cost = (self.cost_usd > 0.0).then(|| acp::Cost::new(self.cost_usd, "USD"));
+        Some(SessionUpdate::UsageUpdate(acp::UsageUpdate::new(context.used, context.size).cost(cost)))
+    }
+
     /// Pieces of an answer that was never finished.
     fn flush(&mut self) -> Vec<SessionUpdate> {
         self.is_streamed = false;
         self.unsaid.drain(..).map(|(_, text)| agent_chunk(text.into())).collect()
     }
 
+    /// Shows a terminal of the editor inside a call: at once, or with the call if that is still to come.
+    pub(crate) fn show_terminal(&mut self, id: &ToolCallId, terminal: String) -> Vec<SessionUpdate> {
+        let call = self.calls.entry(id.clone()).or_default();
+        call.terminals.push(acp::ToolCallContent::Terminal(acp::Terminal::new(terminal)));
+        if !call.is_announced {
+            return Vec::new();
+        }
+        let fields = acp::ToolCallUpdateFields::new().content(call.terminals.clone());
+        vec![SessionUpdate::ToolCallUpdate(acp::ToolCallUpdate::new(id.to_string(), fields))]
+    }
+
     fn requested(&mut self, call: &ToolCallRequestedPayload) -> Vec<SessionUpdate> {
-        let shown = tool_calls::requested(call);
+        let mut shown = tool_calls::requested(call);
         let has_diff = !shown.content.is_empty();
-        self.calls.insert(call.identity.tool_call_id.clone(), ShownCall { has_diff, ..ShownCall::default() });
+        let id = &call.identity.tool_call_id;
+        let terminals = self.calls.remove(id).map(|known| known.terminals).unwrap_or_default();
+        shown.content.extend(terminals.iter().cloned());
+        let known = ShownCall { is_announced: true, has_diff, terminals, ..ShownCall::default() };
+        self.calls.insert(id.clone(), known);
         match call.identity.attempt {
             1 => vec![SessionUpdate::ToolCall(shown)],
             _ => vec![status(&call.identity.tool_call_id, acp::ToolCallStatus::Pending, None)],
@@ -182,7 +221,7 @@ impl Projection {
     fn output(&mut self, id: &ToolCallId, delta: &str) -> Vec<SessionUpdate> {
         let call = self.calls.entry(id.clone()).or_default();
         call.output.push_str(delta);
-        if self.is_replay || call.output.len() < call.shown * 2 {
+        if self.is_replay || !call.terminals.is_empty() || call.output.len() < call.shown * 2 {
             return Vec::new();
         }
         call.shown = call.output.len();
@@ -250,13 +289,6 @@ fn plan(updated: &PlanUpdatedPayload) -> SessionUpdate {
         acp::PlanEntry::new(entry.content.clone(), priority, status)
     });
     SessionUpdate::Plan(acp::Plan::new(entries.collect()))
-}
-
-/// How full the context is; a report without it has no place in the protocol.
-fn usage_update(usage: &UsageReportedPayload) -> Option<SessionUpdate> {
-    let context = usage.context?;
-    let cost = usage.cost_usd.map(|cost| acp::Cost::new(cost, "USD"));
-    Some(SessionUpdate::UsageUpdate(acp::UsageUpdate::new(context.used, context.size).cost(cost)))
 }
 
 fn notice_update(notice: &RuntimeNoticePayload) -> Option<SessionUpdate> {

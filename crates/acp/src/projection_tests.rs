@@ -134,6 +134,52 @@ fn a_tool_call_is_announced_with_its_diff_and_ends_with_its_result() {
 }
 
 #[test]
+fn a_terminal_is_shown_with_its_call_whichever_comes_first_and_no_text_replaces_it() {
+    let requested = json!([call(
+        "tool.call.requested",
+        json!({ "name": "Bash", "kind": "execute", "input": { "command": "ls" } })
+    )]);
+    let rest = json!([
+        call("tool.output.delta", json!({ "stream": "stdout", "delta": "x" })),
+        call(
+            "tool.call.completed",
+            json!({
+                "name": "Bash", "executed_by": "runtime", "execution_env": "unknown",
+                "policy_snapshot": { "decision": "allow", "sources": [] },
+                "result_preview": { "output": "x" }, "is_error": true,
+            })
+        ),
+    ]);
+    let show = |projection: &mut Projection| {
+        let updates = projection.show_terminal(&ToolCallId::from("call_1"), "mine".into());
+        updates.iter().map(|update| serde_json::to_value(update).unwrap()).collect::<Vec<_>>()
+    };
+    for is_early in [true, false] {
+        let mut projection = Projection::new(Shows::default());
+        let mut updates = if is_early { show(&mut projection) } else { Vec::new() };
+        updates.extend(project(&mut projection, requested.clone()));
+        updates.extend(if is_early { Vec::new() } else { show(&mut projection) });
+        updates.extend(project(&mut projection, rest.clone()));
+        let contents: Vec<_> = updates.iter().filter_map(|update| update.get("content")).collect();
+        assert_eq!(contents, [&json!([{ "type": "terminal", "terminalId": "mine" }])], "{updates:#?}");
+        assert_eq!(updates.last().unwrap()["status"], "failed");
+    }
+}
+
+#[test]
+fn the_cost_that_an_editor_is_told_is_that_of_the_whole_session() {
+    let context = json!({ "used": 10, "size": 200 });
+    let all = json!([
+        { "type": "usage.reported", "payload": { "cost_usd": 0.5 } },
+        { "type": "usage.reported", "payload": { "cost_usd": 0.25, "context": context } },
+        { "type": "usage.reported", "payload": { "context": context } },
+    ]);
+    let updates = project(&mut Projection::new(Shows::default()).after_cost(1.0), all);
+    let costs: Vec<_> = updates.iter().map(|update| update["cost"]["amount"].as_f64().unwrap()).collect();
+    assert_eq!(costs, [1.75, 1.75]);
+}
+
+#[test]
 fn output_of_a_running_tool_is_repeated_only_when_it_has_doubled() {
     let piece = || call("tool.output.delta", json!({ "stream": "stdout", "delta": "x".repeat(100) }));
     let all: Vec<_> = (0..64).map(|_| piece()).collect();

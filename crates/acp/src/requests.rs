@@ -373,12 +373,13 @@ impl Door {
         let session = SessionOpening {
             id: id.to_owned(),
             choices: choices.clone(),
+            cost_usd: info.record.usage.cost_usd,
             editor: self.editor().clone(),
             evidence: self.settings().evidence.clone(),
             client: self.daemon().client().await?,
             shows: self.shows(),
         };
-        self.serving().offer(&session.client, self.editor(), id).await;
+        self.serving().offer(&session.client, self, id).await;
         let handle = session.start().await?;
         let commands = handle.commands().ok_or_else(error::gone)?;
         self.remember(id, handle);

@@ -3,16 +3,22 @@
 //! The daemon asks one request after the other; each is passed to the editor and its answer back, side by side.
 
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use agent_client_protocol_schema::v1 as acp;
 use parking_lot::Mutex;
 use roost_client::Client;
-use roost_rpc::{ClientAnswerParams, ClientOfferParams, ClientRequest, NoParams, method};
+use roost_model::ids::ToolCallId;
+use roost_rpc::{ClientAnswerParams, ClientOfferParams, ClientRequest, NoParams, SHOW_TERMINAL, method};
+use serde::Deserialize;
+use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::editor::EditorConnection;
+use crate::door::Door;
+use crate::editor::{EditorAnswer, EditorConnection};
+use crate::error;
+use crate::session::SessionCommand;
 
 /// Requests that the editor works on at once; the daemon keeps the others.
 const MAX_REQUESTS: usize = 32;
@@ -49,7 +55,7 @@ impl Serving {
     }
 
     /// Offers the editor's work for a session. A daemon that does not take the offer does the work itself.
-    pub(crate) async fn offer(&self, client: &Arc<Client>, editor: &EditorConnection, session: &str) {
+    pub(crate) async fn offer(&self, client: &Arc<Client>, door: &Arc<Door>, session: &str) {
         let offer = *self.offer.lock();
         if offer == EditorOffer::default() {
             return;
@@ -66,14 +72,14 @@ impl Serving {
         }
         let mut current = self.current.lock();
         if current.as_ref().is_none_or(|(served, _)| !Arc::ptr_eq(served, client)) {
-            let task = tokio::spawn(serve(client.clone(), editor.clone()));
+            let task = tokio::spawn(serve(client.clone(), door.editor().clone(), Arc::downgrade(door)));
             *current = Some((client.clone(), AbortOnDropHandle::new(task)));
         }
     }
 }
 
 /// Serves the requests of one connection until it ends.
-async fn serve(client: Arc<Client>, editor: EditorConnection) {
+async fn serve(client: Arc<Client>, editor: EditorConnection, door: Weak<Door>) {
     let mut work = JoinSet::new();
     loop {
         while work.len() >= MAX_REQUESTS {
@@ -88,15 +94,18 @@ async fn serve(client: Arc<Client>, editor: EditorConnection) {
             }
         };
         match request {
-            Ok(request) => drop(work.spawn(answer(client.clone(), editor.clone(), request))),
+            Ok(request) => drop(work.spawn(answer(client.clone(), editor.clone(), door.clone(), request))),
             Err(error) => return tracing::debug!(%error, "No more requests for the editor."),
         }
     }
 }
 
-async fn answer(client: Arc<Client>, editor: EditorConnection, request: ClientRequest) {
-    let ClientRequest { request_id, method, params, .. } = request;
-    let answer = editor.request(&method, params).await.answer().await;
+async fn answer(client: Arc<Client>, editor: EditorConnection, door: Weak<Door>, request: ClientRequest) {
+    let ClientRequest { request_id, session_id, method, params } = request;
+    let answer = match method.as_str() {
+        SHOW_TERMINAL => show_terminal(&door, &session_id, params).await,
+        _ => editor.request(&method, params).await.answer().await,
+    };
     let (result, error) = match answer {
         Ok(result) => (Some(result), None),
         Err(error) => (None, Some(error.message)),
@@ -105,4 +114,21 @@ async fn answer(client: Arc<Client>, editor: EditorConnection, request: ClientRe
     if let Err(error) = client.call::<method::ClientAnswer>(params).await {
         tracing::debug!(%error, method, "An answer of the editor came too late.");
     }
+}
+
+/// Shows a terminal of the editor inside a tool call: an update, which the session's actor sends in its order.
+async fn show_terminal(door: &Weak<Door>, session: &str, params: Value) -> EditorAnswer {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ShownTerminal {
+        tool_call_id: ToolCallId,
+        terminal_id: String,
+    }
+    let shown: ShownTerminal =
+        serde_json::from_value(params).map_err(|failed| error::invalid_params(failed.to_string()))?;
+    // Only for a moment: whoever waits here must not keep the door open.
+    let commands = door.upgrade().and_then(|door| door.commands(session)).ok_or_else(error::gone)?;
+    let command = SessionCommand::ShowTerminal { call: shown.tool_call_id, terminal: shown.terminal_id };
+    commands.send(command).await.map_err(|_| error::gone())?;
+    Ok(json!({}))
 }

@@ -11,7 +11,7 @@ use agent_client_protocol_schema::v1::{self as acp, RequestId};
 use roost_client::{Client, Subscription};
 use roost_model::approval::{PendingAsk, PendingChange};
 use roost_model::event::{EventBody, NormalizedEvent};
-use roost_model::ids::{PromptId, TaskId};
+use roost_model::ids::{PromptId, TaskId, ToolCallId};
 use roost_model::payload::{SessionUpdatedPayload, TaskStoppedPayload};
 use roost_rpc::{
     AgentCommandsParams, LogReadParams, PendingParams, SessionSendParams, SessionStopParams, StopWhat, SubscribeParams,
@@ -54,6 +54,8 @@ pub(crate) enum SessionCommand {
     Replay(oneshot::Sender<Result<(), acp::Error>>),
     /// Tells the editor what stands beside the conversation: commands, and what waits for an answer.
     Announce,
+    /// Shows a terminal that the editor runs inside a tool call.
+    ShowTerminal { call: ToolCallId, terminal: String },
     /// Stops the session and forgets it here; open prompts are answered first.
     Close(oneshot::Sender<Result<(), acp::Error>>),
 }
@@ -75,6 +77,8 @@ impl SessionHandle {
 pub(crate) struct SessionOpening {
     pub(crate) id: String,
     pub(crate) choices: SessionChoices,
+    /// What it has cost so far, in US dollars.
+    pub(crate) cost_usd: f64,
     pub(crate) editor: EditorConnection,
     pub(crate) evidence: Evidence,
     pub(crate) client: Arc<Client>,
@@ -88,7 +92,7 @@ impl SessionOpening {
         let events = self.client.subscribe(only).await.map_err(error::from_daemon)?;
         let (commands, mailbox) = mpsc::channel(MAILBOX);
         let actor = SessionActor {
-            projection: Projection::new(self.shows),
+            projection: Projection::new(self.shows).after_cost(self.cost_usd),
             state: SessionState::default(),
             open: self,
             events,
@@ -228,6 +232,10 @@ impl SessionActor {
                 let _ = done.send(replayed);
             }
             SessionCommand::Announce => self.announce().await,
+            SessionCommand::ShowTerminal { call, terminal } => {
+                let updates = self.projection.show_terminal(&call, terminal);
+                self.show(updates, self.last_seq).await;
+            }
             SessionCommand::Close(done) => match self.stop(StopWhat::Session, "closed by the editor").await {
                 Ok(()) => self.closing = Some(done),
                 Err(error) => drop(done.send(Err(error::from_daemon(error)))),

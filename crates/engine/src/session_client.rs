@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
-use roost_model::ids::SessionId;
+use roost_model::ids::{SessionId, ToolCallId};
 use roost_model::mode::Mode;
 use roost_model::payload::{ToolCallRequestedPayload, ToolKind};
 use serde_json::Value;
@@ -64,6 +64,9 @@ pub trait SessionClient: Send + Sync + 'static {
 
     /// Sends a further request about a terminal to the client that runs it.
     async fn terminal(&self, site: &ClientSite, terminal: &ClientTerminal, method: &str) -> Result<Value, ClientError>;
+
+    /// Has the client that runs a terminal show it inside this tool call. Others see the output when the call ends.
+    async fn show_terminal(&self, site: &ClientSite, terminal: &ClientTerminal, call: &ToolCallId);
 }
 
 /// What a client offers to do for a session's agent.

@@ -3,6 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// The request to show a terminal that the client runs inside a tool call; its parameters are `toolCallId` and
+/// `terminalId`. It is Roost's own: to the Agent Client Protocol this is an update.
+pub const SHOW_TERMINAL: &str = "_roost/show_terminal";
+
 params! {
     /// Parameters of `session/client/offer`. The offer holds until the connection ends or another one replaces it.
     #[derive(Default)]
@@ -39,7 +43,8 @@ wire! {
         request_id: u64,
         /// Id of the session whose agent asks.
         session_id: String,
-        /// The method of the Agent Client Protocol, such as `fs/read_text_file`.
+        /// The method of the Agent Client Protocol, such as `fs/read_text_file`; or `_roost/show_terminal`, which asks
+        /// to show the terminal `terminalId` inside the tool call `toolCallId`.
         method: String,
         /// The parameters of that method, with the id of the session as the client knows it.
         params: Value,

@@ -7,8 +7,8 @@
 //! * **Terminals run on this machine**, where the workspace is: a client elsewhere is not asked for them.
 //! * **A client that may not prompt a session in `yolo`** is not asked anything for it, because what it answers steers the
 //!   agent as a prompt would.
-//! * **The disk stands in for a client** that has left, fails or does not answer in time. Of several clients the last one
-//!   that offered is asked.
+//! * **The disk stands in for a client** that has left, fails or does not answer in time, and for texts that do not fit
+//!   into one message (about 1 MiB). Of several clients the last one that offered is asked.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -21,22 +21,23 @@ use parking_lot::Mutex;
 use roost_engine::session_client::{
     ClientError, ClientOffer, ClientSite, ClientTerminal, FileRead, SessionClient, method,
 };
-use roost_model::ids::SessionId;
+use roost_model::ids::{SessionId, ToolCallId};
 use roost_model::mode::Mode;
-use roost_rpc::{ClientRequest, Fault, FaultCode};
+use roost_rpc::{ClientRequest, Fault, FaultCode, SHOW_TERMINAL};
 use roost_workspace::{Error, RelPath, Root, files};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use crate::blocking::blocking;
+use crate::dispatch::MAX_FRAME;
 
 /// Requests that may wait for one client to take them; further ones go to the disk.
 const QUEUE: usize = 32;
 /// How long a client may take to answer; the end of a command is waited for as long as the client stays.
 const ANSWER_WAIT: Duration = Duration::from_secs(20);
-/// The longest text that a client is asked to write, in bytes: one message has 1 MiB at most, and escaping may double it.
-const MAX_CONTENT: usize = 400 << 10;
+/// The longest parameters of a request, in bytes of JSON: what else is in its message has room beside them.
+const MAX_PARAMS: usize = MAX_FRAME - (4 << 10);
 /// The request without a time limit.
 const WAIT_FOR_EXIT: &str = "terminal/wait_for_exit";
 
@@ -131,6 +132,9 @@ impl ServingConnection {
     async fn ask(&self, site: &ClientSite, method: &str, mut params: Value) -> Answer {
         let left = || "the editor has left".to_owned();
         params["sessionId"] = json!(site.session);
+        if params.to_string().len() > MAX_PARAMS {
+            return Err("the request does not fit into a message".into());
+        }
         let request_id = self.last_request.fetch_add(1, Ordering::Relaxed) + 1;
         let (answer, answered) = oneshot::channel();
         self.waiting.lock().as_mut().ok_or_else(left)?.insert(request_id, answer);
@@ -196,8 +200,7 @@ impl SessionClient for SessionClients {
 
     async fn write_file(&self, site: &ClientSite, path: &Path, content: &str) -> Result<(), ClientError> {
         let relative = inside(site, path)?;
-        let client = self.find(site, |offer| offer.offer.write_files).filter(|_| content.len() <= MAX_CONTENT);
-        if let Some(client) = client {
+        if let Some(client) = self.find(site, |offer| offer.offer.write_files) {
             match client.ask(site, method::WRITE_FILE, json!({ "path": path, "content": content })).await {
                 Ok(_) => return Ok(()),
                 Err(error) => tracing::debug!(error, "A file is written to the disk, not by the editor."),
@@ -222,6 +225,15 @@ impl SessionClient for SessionClients {
         let left = || ClientError::Failed("the editor that ran this terminal has left".into());
         let params = json!({ "terminalId": terminal.id });
         client.ok_or_else(left)?.ask(site, method, params).await.map_err(ClientError::Failed)
+    }
+
+    async fn show_terminal(&self, site: &ClientSite, terminal: &ClientTerminal, call: &ToolCallId) {
+        let client = self.find(site, |offer| offer.connection.key == terminal.connection);
+        let Some(client) = client else { return };
+        let params = json!({ "toolCallId": call, "terminalId": terminal.id });
+        if let Err(error) = client.ask(site, SHOW_TERMINAL, params).await {
+            tracing::debug!(error, "A terminal is not shown inside its call.");
+        }
     }
 }
 

@@ -229,6 +229,19 @@ impl AgentClient {
         }))
     }
 
+    /// Shows a terminal inside another call that the agent says it belongs to, at the client that runs it.
+    pub(super) fn show_terminal(&mut self, call: ToolCallId, terminal: &str) {
+        let known = self.shared.terminals.lock().get(terminal).cloned();
+        let Some(terminal) = known.filter(|_| !self.is_full()) else { return };
+        let (shared, site) = (self.shared.clone(), self.site());
+        self.running.spawn(async move {
+            if let TerminalPlace::Client(terminal) = &terminal.place {
+                shared.client.show_terminal(&site, terminal, &call).await;
+            }
+            ClientWork { answer: None, completed: None }
+        });
+    }
+
     /// Whether no further request can be begun.
     pub(super) fn is_full(&self) -> bool {
         self.running.len() >= MAX_RUNNING
@@ -316,7 +329,11 @@ impl SharedClient {
         }
         let params = serde_json::to_value(&request).map_err(|error| ClientError::Failed(error.to_string()))?;
         let place = match self.client.create_terminal(site, params).await {
-            Some(created) => TerminalPlace::Client(created?),
+            Some(created) => {
+                let terminal = created?;
+                self.client.show_terminal(site, &terminal, &call).await;
+                TerminalPlace::Client(terminal)
+            }
             None => {
                 let cwd = request.cwd.as_deref().unwrap_or(&self.folder);
                 let run = self.host.run(line, cwd, &request.env, request.output_byte_limit).await;

@@ -96,6 +96,9 @@ impl AcpConnection {
         match serde_json::from_str::<UpdateTarget>(params.get()) {
             Ok(target) if self.native.as_deref() == Some(&*target.session_id) => {
                 turn.mapper.update(params, &mut self.cost, drafts);
+                for (call, terminal) in turn.mapper.tools.take_shown_terminals() {
+                    self.client.iter_mut().for_each(|client| client.show_terminal(call.clone(), &terminal));
+                }
             }
             Ok(target) => {
                 let message = format!("an update for session {}, which is not open here", target.session_id);

@@ -54,6 +54,8 @@ struct ToolCallState {
     done: Option<ToolOutcome>,
     /// The output text that was reported already.
     shown: String,
+    /// The terminals that the agent has shown in the call, by its own ids.
+    terminals: BTreeSet<String>,
 }
 
 impl ToolCallState {
@@ -72,6 +74,7 @@ impl ToolCallState {
             running: false,
             done: None,
             shown: String::new(),
+            terminals: BTreeSet::new(),
         }
     }
 
@@ -248,12 +251,19 @@ impl ToolCallState {
 pub(super) struct AcpTools {
     known: HashMap<String, ToolCallState>,
     profile: AgentProfile,
+    /// Terminals that were shown in calls since the last look, by the agent's own ids.
+    shown_terminals: Vec<(ToolCallId, String)>,
 }
 
 impl AcpTools {
     /// No calls yet, of an agent with this profile.
     pub(super) fn new(profile: AgentProfile) -> Self {
-        Self { known: HashMap::new(), profile }
+        Self { known: HashMap::new(), profile, shown_terminals: Vec::new() }
+    }
+
+    /// The terminals that the agent has shown in calls since the last look.
+    pub(super) fn take_shown_terminals(&mut self) -> Vec<(ToolCallId, String)> {
+        std::mem::take(&mut self.shown_terminals)
     }
 
     /// Whether a call was reported as in progress and has not ended.
@@ -293,6 +303,10 @@ impl AcpTools {
         }
         if tool.running && tool.profile.streams_output {
             tool.show_output(&native, drafts);
+        }
+        if tool.reported.is_some() {
+            let new = terminals(&tool.fields).filter(|id| tool.terminals.insert(id.clone()));
+            self.shown_terminals.extend(new.map(|id| (tool.id.clone(), id)));
         }
     }
 
@@ -364,6 +378,14 @@ fn places(fields: &acp::ToolCallUpdateFields) -> Vec<String> {
     let located = fields.locations.iter().flatten().map(|place| &place.path);
     let places: BTreeSet<_> = located.chain(diffs).map(|path| path.display().to_string()).collect();
     places.into_iter().collect()
+}
+
+/// The terminals in a call's content, by the agent's own ids.
+fn terminals(fields: &acp::ToolCallUpdateFields) -> impl Iterator<Item = String> {
+    fields.content.iter().flatten().filter_map(|content| match content {
+        acp::ToolCallContent::Terminal(terminal) => Some(terminal.terminal_id.0.to_string()),
+        _ => None,
+    })
 }
 
 /// Whether an input contains this path, as a value or as a member's name.

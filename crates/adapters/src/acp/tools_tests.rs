@@ -221,3 +221,18 @@ fn a_call_whose_end_is_not_told_has_begun_if_the_agent_said_so_or_is_gone() {
         r#"1 {"title":"Terminal","locations":[]}"#
     );
 }
+
+#[test]
+fn a_terminal_in_a_call_is_told_once_and_only_when_the_call_is_known() {
+    let mut tools = conforming();
+    let terminal = |id: &str| json!({ "type": "terminal", "terminalId": id });
+    let shown = |tools: &mut AcpTools| {
+        tools.take_shown_terminals().into_iter().map(|(_, terminal)| terminal).collect::<Vec<_>>()
+    };
+    update(&mut tools, json!({ "status": "pending", "content": [terminal("a")] }));
+    assert_eq!(shown(&mut tools), Vec::<String>::new());
+    update(&mut tools, json!({ "status": "in_progress", "content": [terminal("a")] }));
+    assert_eq!(shown(&mut tools), ["a"]);
+    update(&mut tools, json!({ "content": [terminal("a"), terminal("b")] }));
+    assert_eq!(shown(&mut tools), ["b"]);
+}

@@ -18,6 +18,8 @@
 //! * What ACP has no place for (exit codes, to-do lists) is taken from Gemini's own record, see [`record_details`].
 //! * Commands run without a terminal, because only then Gemini reports what they print. The contents that `read_file`
 //!   reads go to the model only.
+//! * Files of an editor are not offered to it. Gemini 0.61.0 looks at a file before it writes it, and takes every error
+//!   of its client for a failure, also that there is no such file: it could create none. Terminals it never asks for.
 //! * `config` is Gemini's `settings.json`; it is laid over the user's own in a home for one run, see [`home`].
 
 mod auth;

@@ -1,9 +1,12 @@
 //! What an editor must not send, and what becomes of it: the right code, no hang, no process that stays.
 
+use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
+use testkit::agents::Agent;
 
 use super::editor::{Editor, code};
 use crate::kit::RoostInstance;
+use crate::real;
 
 /// Sends a line and waits for the answer that has no id, or this one.
 #[track_caller]
@@ -179,6 +182,60 @@ fn a_permission_that_is_answered_twice_counts_once() {
 }
 
 #[test]
+fn a_permission_that_is_never_answered_holds_up_nothing_else_and_ends_with_its_turn() {
+    let instance = RoostInstance::new();
+    let mut editor = Editor::open(&instance, &[]);
+    let (silent, other) = (editor.new_session(&instance), editor.new_session(&instance));
+    let waiting = editor.prompt(&silent, "edit notes.txt");
+    editor.asked("session/request_permission");
+    let prompt = editor.prompt(&other, "hello");
+    assert_eq!(editor.reply(prompt)["result"]["stopReason"], "end_turn");
+    editor.notify("session/cancel", json!({ "sessionId": silent }));
+    assert_eq!(editor.reply(waiting)["result"]["stopReason"], "cancelled");
+    assert!(!instance.work().join("notes.txt").exists());
+    assert_eq!(editor.leave(), Some(0));
+    instance.assert_nothing_left();
+}
+
+#[test]
+fn a_cancellation_without_a_prompt_changes_nothing() {
+    let instance = RoostInstance::new();
+    let mut editor = Editor::open(&instance, &[]);
+    let session = editor.new_session(&instance);
+    for _ in 0..2 {
+        editor.notify("session/cancel", json!({ "sessionId": session }));
+        let prompt = editor.prompt(&session, "hello");
+        assert_eq!(editor.reply(prompt)["result"]["stopReason"], "end_turn");
+    }
+}
+
+#[test]
+fn a_request_that_is_cancelled_while_it_waits_is_answered_so() {
+    let instance = RoostInstance::new();
+    let mut editor = Editor::open(&instance, &[]);
+    let session = editor.new_session(&instance);
+    let daemon = instance.daemon();
+    kill_process(daemon, Signal::STOP).unwrap();
+    let list = editor.request("session/list", json!({}));
+    editor.notify("$/cancel_request", json!({ "requestId": list }));
+    assert_eq!(code(&editor.reply(list)), -32800);
+    kill_process(daemon, Signal::CONT).unwrap();
+    let prompt = editor.prompt(&session, "hello");
+    assert_eq!(editor.reply(prompt)["result"]["stopReason"], "end_turn");
+}
+
+#[test]
+fn an_agent_without_a_login_is_an_error_of_its_own() {
+    let instance = real::instance(Agent::Claude, "claude", &[]);
+    let mut editor = Editor::open(&instance, &["--runtime", "claude"]);
+    let session = editor.new_session(&instance);
+    let prompt = editor.prompt(&session, "SCRIPT:err401");
+    let reply = editor.reply(prompt);
+    assert_eq!(code(&reply), -32000, "{reply}");
+    assert_eq!(reply["error"]["data"]["code"], "AUTH_ERROR", "{reply}");
+}
+
+#[test]
 fn answers_to_nothing_are_ignored() {
     let instance = RoostInstance::new();
     let mut editor = Editor::open(&instance, &[]);
@@ -201,11 +258,27 @@ fn the_input_may_end_anywhere() {
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}\n{\"jsonrpc\":",
     ] {
         let instance = RoostInstance::new();
+        // A daemon that is only being started when the editor leaves goes on, and nobody would wait for it here.
+        instance.run(&["up"]).ended(0);
         let mut editor = Editor::start(&instance, &[]);
         editor.send_text(text);
         assert_eq!(editor.leave(), Some(0), "{text:?}");
         instance.assert_nothing_left();
     }
+}
+
+#[test]
+fn the_input_may_end_in_the_middle_of_a_turn() {
+    let instance = RoostInstance::new();
+    let mut editor = Editor::open(&instance, &[]);
+    let session = editor.new_session(&instance);
+    editor.prompt(&session, "slow 600");
+    editor.wait("an answer", |message| message["params"]["update"]["sessionUpdate"] == "agent_message_chunk");
+    editor.send_text(r#"{"jsonrpc":"2.0","id":7,"method":"session/pro"#);
+    assert_eq!(editor.leave(), Some(0));
+    let listed = instance.run(&["sessions", "--json"]).ended(0).stdout;
+    assert!(listed.contains(r#""open_task""#), "the session goes on: {listed}");
+    instance.assert_nothing_left();
 }
 
 #[test]

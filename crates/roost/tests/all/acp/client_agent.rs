@@ -1,5 +1,5 @@
-//! An ACP agent that asks its client for whatever the prompt says: a list of requests, whose answers it says. `$terminal`
-//! is the terminal that was created last.
+//! An ACP agent that asks its client for whatever the prompt says: a list of requests, whose answers it says, and updates.
+//! `$terminal` is the terminal that was created last.
 
 // An agent talks over its own streams, which are no terminal of ours.
 #![allow(clippy::disallowed_methods)]
@@ -55,12 +55,16 @@ fn agent() {
     }
 }
 
-/// The client's answer: its result, or the error's message.
+/// The client's answer: its result, or the error's message; null to an update, which is not answered.
 fn ask(number: usize, request: &Value, terminal: &str, next: &mut impl FnMut() -> Option<Value>) -> Value {
     let text = request.to_string().replace("$terminal", terminal);
     let mut request: Value = serde_json::from_str(&text).unwrap();
-    request["id"] = json!(number);
     request["params"]["sessionId"] = "asking".into();
+    if request["method"] == "session/update" {
+        send(&request);
+        return Value::Null;
+    }
+    request["id"] = json!(number);
     send(&request);
     while let Some(message) = next() {
         if message["id"] == number && message.get("method").is_none() {

@@ -207,6 +207,79 @@ fn a_command_is_asked_about_and_runs_in_the_editors_terminal() {
     assert!(call["result_preview"].to_string().contains("no rule"), "{call}");
 }
 
+/// The content of each update to a tool call that has one.
+fn contents(editor: &Editor, call: &Value) -> Vec<Value> {
+    let updates = [editor.updates("tool_call"), editor.updates("tool_call_update")].concat();
+    let updates = updates.into_iter().filter(|update| update["toolCallId"] == *call && update["content"] != json!([]));
+    updates.filter_map(|update| update.get("content").cloned()).collect()
+}
+
+#[test]
+fn a_terminal_is_shown_inside_its_calls_where_it_runs_and_others_see_what_it_printed() {
+    let instance = instance();
+    let (mut editor, session) = open(&instance, "yolo");
+    let mut other = Editor::open(&instance, &[]);
+    other.result("session/load", json!({ "sessionId": session, "cwd": instance.work(), "mcpServers": [] }));
+    // The agent shows the terminal inside a call of its own, as the protocol has it, and one that it does not have.
+    let show = |id: &str| json!({ "type": "terminal", "terminalId": id });
+    let terminal_content = [show("$terminal"), show("another")];
+    let own = json!({ "sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Build", "kind": "execute",
+        "status": "in_progress", "rawInput": { "command": "make all" }, "content": terminal_content });
+    let done = json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c1", "status": "completed" });
+    let update = |update: &Value| json!({ "method": "session/update", "params": { "update": update } });
+    let create = terminal("create", json!({ "command": "make" }));
+    let task = prompt(&mut editor, &session, &[create, update(&own), of_terminal("wait_for_exit"), update(&done)]);
+    let asked = editor.asked("terminal/create");
+    reply_to(&mut editor, &asked, json!({ "terminalId": "mine" }));
+    let shown = json!([{ "type": "terminal", "terminalId": "mine" }]);
+    let calls = ["make", "make all"].map(|command| {
+        let call = editor.wait(command, |message| {
+            let update = &message["params"]["update"];
+            update["sessionUpdate"] == "tool_call" && update["rawInput"]["command"] == command
+        });
+        let id = call["params"]["update"]["toolCallId"].clone();
+        editor.wait("the terminal", |message| {
+            message["params"]["update"]["toolCallId"] == id && message["params"]["update"]["content"] == shown
+        });
+        id
+    });
+    let asked = editor.asked("terminal/wait_for_exit");
+    reply_to(&mut editor, &asked, json!({ "exitCode": 0 }));
+    let asked = editor.asked("terminal/output");
+    let output = json!({ "output": "built\n", "truncated": false, "exitStatus": { "exitCode": 0 } });
+    reply_to(&mut editor, &asked, output);
+    answers(&mut editor, task);
+    for call in &calls {
+        assert_eq!(
+            json!(contents(&editor, call)),
+            json!([shown]),
+            "nothing replaced the terminal: {:#?}",
+            editor.seen()
+        );
+    }
+    other.wait("the output", |message| {
+        let update = &message["params"]["update"];
+        update["toolCallId"] == calls[0] && update["content"][0]["content"]["text"] == "built\n"
+    });
+    let terminals = other.seen().iter().filter(|message| message.to_string().contains(r#""type":"terminal""#));
+    assert_eq!(terminals.count(), 0, "a terminal of another editor means nothing here");
+}
+
+#[test]
+fn a_text_that_does_not_fit_into_a_message_is_written_to_the_disk() {
+    let instance = instance();
+    let (big, small) = (instance.work().join("big.txt"), instance.work().join("small.txt"));
+    // Six characters of JSON each.
+    let content = "\u{1}".repeat(200 << 10);
+    let (mut editor, session) = open(&instance, "yolo");
+    let task = prompt(&mut editor, &session, &[write(&big, &content), write(&small, "x")]);
+    let asked = editor.asked("fs/write_text_file");
+    assert_eq!(asked["params"]["path"], json!(small), "the editor is asked for what follows");
+    reply_to(&mut editor, &asked, json!({}));
+    answers(&mut editor, task);
+    assert_eq!(fs::read_to_string(&big).unwrap(), content);
+}
+
 #[test]
 fn a_command_runs_on_this_machine_for_an_editor_that_is_gone_and_ends_with_the_session() {
     let instance = instance();

@@ -1,6 +1,7 @@
 //! ACP clients that nobody here wrote, against `roost acp`: `acpx`, the TypeScript SDK and the Python SDK. Every line that
 //! Roost sends them is checked against the schemas of the SDK.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -109,6 +110,33 @@ impl Setup {
         closing.finish().ended(0);
     }
 
+    /// What came in the connection that sent a request of this method, and the request's id. The wire knows the order: an
+    /// SDK's handlers may run after the reply that their updates came before.
+    fn received_with(&self, method: &str) -> (Vec<Value>, Value) {
+        let lines = |file: &Path| -> Vec<Value> {
+            fs::read_to_string(file).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        };
+        let files = fs::read_dir(self.wire()).unwrap().map(|entry| entry.unwrap().path());
+        let mut sent = files.filter(|file| file.extension().is_some_and(|end| end == "sent"));
+        let found = sent.find_map(|file| {
+            let request = lines(&file).into_iter().find(|message| message["method"] == method)?;
+            Some((lines(&file.with_extension("received")), request["id"].clone()))
+        });
+        found.unwrap_or_else(|| panic!("nobody sent {method}"))
+    }
+
+    /// The last status of each tool call, as the client was told.
+    fn tool_statuses(&self) -> Vec<String> {
+        let (received, _) = self.received_with("session/prompt");
+        let mut statuses = BTreeMap::new();
+        for update in received.iter().map(|message| &message["params"]["update"]) {
+            if let (Some(call), Some(status)) = (update["toolCallId"].as_str(), update["status"].as_str()) {
+                statuses.insert(call, status.to_owned());
+            }
+        }
+        statuses.into_values().collect()
+    }
+
     /// Checks every line that Roost has sent to any client here.
     #[track_caller]
     fn check_wire(&self) {
@@ -121,19 +149,20 @@ impl Setup {
             files.iter().filter(|file| file.extension().is_some_and(|end| end == "received")).collect();
         assert!(!received.is_empty());
         for file in received {
-            check_connection(&file.with_extension("sent"), file);
+            let sent = fs::read_to_string(file.with_extension("sent")).unwrap();
+            let hello: Value = serde_json::from_str(sent.lines().next().unwrap()).unwrap();
+            let version = if hello["params"]["protocolVersion"] == 2 { 2 } else { 1 };
+            check_connection(version, sent.lines(), fs::read_to_string(file).unwrap().lines());
         }
     }
 }
 
+/// Checks every line that Roost has sent in one connection, and that it has answered everything.
 #[track_caller]
-fn check_connection(sent: &Path, received: &Path) {
-    let sent = fs::read_to_string(sent).unwrap();
-    let hello: Value = serde_json::from_str(sent.lines().next().unwrap()).unwrap();
-    let version = if hello["params"]["protocolVersion"] == 2 { 2 } else { 1 };
+fn check_connection<'a>(version: u8, sent: impl Iterator<Item = &'a str>, received: impl Iterator<Item = &'a str>) {
     let mut checker = AcpChecker::new(version);
-    sent.lines().for_each(|line| checker.client_sent(line));
-    for line in fs::read_to_string(received).unwrap().lines() {
+    sent.for_each(|line| checker.client_sent(line));
+    for line in received {
         checker.agent_sent(line).unwrap_or_else(|problem| panic!("{problem}"));
     }
     assert_eq!(checker.unanswered(), Vec::<&str>::new());
@@ -168,6 +197,10 @@ impl Sdk {
     }
 }
 
+fn update_kind(message: &Value) -> Option<&str> {
+    message["params"]["update"]["sessionUpdate"].as_str()
+}
+
 fn stops(report: &Value) -> Vec<&str> {
     report["turns"].as_array().unwrap().iter().map(|turn| turn["stop"].as_str().unwrap_or("error")).collect()
 }
@@ -178,9 +211,9 @@ fn approved_calls_run(hosted: HostedAgent) {
         let report = setup.drive(sdk, &json!({ "prompts": [hosted.write], "answer": "allow_once" }));
         assert_eq!(stops(&report), ["end_turn"], "{sdk:?}: {report:#}");
         assert_eq!(report["permissions"].as_array().unwrap().len(), 1, "{sdk:?}: {report:#}");
-        assert_eq!(report["turns"][0]["tools"], json!(["completed"]), "{sdk:?}: {report:#}");
         assert!(setup.out().exists(), "{sdk:?}: {report:#}");
         setup.check_wire();
+        assert_eq!(setup.tool_statuses(), ["completed"], "{sdk:?}: {report:#}");
     }
 }
 
@@ -189,9 +222,9 @@ fn denied_calls_do_not_run(hosted: HostedAgent) {
         let setup = Setup::new(hosted);
         let report = setup.drive(sdk, &json!({ "prompts": [hosted.write], "answer": "reject_once" }));
         assert_eq!(stops(&report), ["end_turn"], "{sdk:?}: {report:#}");
-        assert_eq!(report["turns"][0]["tools"], json!(["failed"]), "{sdk:?}: {report:#}");
         assert!(!setup.out().exists(), "{sdk:?}: {report:#}");
         setup.check_wire();
+        assert_eq!(setup.tool_statuses(), ["failed"], "{sdk:?}: {report:#}");
     }
 }
 
@@ -221,12 +254,14 @@ fn a_session_is_loaded_with_what_was_said_and_goes_on(hosted: HostedAgent) {
         let setup = Setup::new(hosted);
         let begun = setup.drive(first, &json!({ "prompts": [hosted.short] }));
         let report = setup.drive(second, &json!({ "load": begun["session"], "prompts": [hosted.short] }));
-        let replayed = report["replayed"].as_array().unwrap();
-        for kind in ["user_message_chunk", "agent_message_chunk"] {
-            assert!(replayed.contains(&json!(kind)), "{second:?}: {kind} is not in {report:#}");
-        }
         assert_eq!(stops(&report), ["end_turn"], "{second:?}: {report:#}");
         setup.check_wire();
+        let (received, load) = setup.received_with("session/load");
+        let is_update = |message: &&Value| message.get("method").is_some() || message["id"] != load;
+        let replayed: Vec<_> = received.iter().take_while(is_update).filter_map(update_kind).collect();
+        for kind in ["user_message_chunk", "agent_message_chunk"] {
+            assert!(replayed.contains(&kind), "{second:?}: {kind} is not in {replayed:?}");
+        }
     }
 }
 
@@ -334,20 +369,19 @@ fn the_typescript_sdk_speaks_version_2(hosted: HostedAgent) {
         let (setup, report) = drive(json!({ "prompts": [hosted.write], "answer": answer }));
         assert_eq!(stops(&report), [stop], "{answer}: {report:#}");
         assert_eq!(report["permissions"].as_array().unwrap().len(), 1, "{answer}: {report:#}");
-        assert_eq!(report["turns"][0]["tools"], json!([status]), "{answer}: {report:#}");
         assert_eq!(setup.out().exists(), answer == "allow_once", "{answer}: {report:#}");
         setup.check_wire();
+        assert_eq!(setup.tool_statuses(), [status], "{answer}: {report:#}");
     }
     let (setup, report) = drive(json!({ "prompts": [hosted.slow, hosted.short], "cancel_on": "agent_message_chunk" }));
     assert_eq!(stops(&report), ["cancelled", "end_turn"], "{report:#}");
     let plan = json!({ "version": 2, "load": report["session"], "prompts": [hosted.short] });
     let report = setup.drive(Sdk::TypeScript, &plan);
-    // The SDK's handlers may run after the reply that they came before.
-    let updates =
-        [&report["replayed"], &report["turns"][0]["updates"]].map(|updates| updates.as_array().unwrap().clone());
-    let prompts = updates.concat().iter().filter(|kind| **kind == "user_message_chunk").count();
-    assert_eq!((prompts, stops(&report)), (3, vec!["end_turn"]), "{report:#}");
+    assert_eq!(stops(&report), ["end_turn"], "{report:#}");
     setup.check_wire();
+    let (received, _) = setup.received_with("session/resume");
+    let prompts = received.iter().filter_map(update_kind).filter(|kind| *kind == "user_message_chunk").count();
+    assert_eq!(prompts, 3, "{received:#?}");
 }
 
 /// The name of the transport is also the scheme of its address.
@@ -358,23 +392,32 @@ async fn use_typescript_sdk_over(transport: &str, version: u8) {
     let authorization = format!("Bearer {}", remote::paired(&instance, door).await);
     let mut plan = json!({
         "transport": transport, "url": format!("{transport}://{door}/acp"), "headers": { "Authorization": authorization },
-        "cwd": instance.work(), "prompts": [DEMO.write, DEMO.short], "version": version,
+        "cwd": instance.work(), "prompts": [DEMO.slow, DEMO.write, DEMO.short], "version": version,
+        "cancel_on": "agent_message_chunk",
     });
-    let drive = |plan: &Value| -> Value {
+    // The report, and how many prompts the client was shown.
+    let drive = |plan: &Value| -> (Value, usize) {
         let mut command = Sdk::TypeScript.command();
         let done = RunningCommand::new(instance.clear(&mut command).arg(plan.to_string())).finish().ended(0);
-        serde_json::from_str(&done.stdout).unwrap()
+        let mut report: Value = serde_json::from_str(&done.stdout).unwrap();
+        let wire = report["wire"].take();
+        let lines = |side: &str| -> Vec<_> { wire[side].as_array().unwrap().iter().map(Value::to_string).collect() };
+        let [sent, received] = ["sent", "received"].map(lines);
+        check_connection(version, sent.iter().map(String::as_str), received.iter().map(String::as_str));
+        let prompts = received.iter().filter(|line| line.contains("user_message_chunk")).count();
+        (report, prompts)
     };
-    let begun = drive(&plan);
+    let (begun, _) = drive(&plan);
     assert_eq!(begun["version"], version, "{begun:#}");
-    assert_eq!(stops(&begun), ["end_turn", "end_turn"], "{begun:#}");
+    assert_eq!(stops(&begun), ["cancelled", "end_turn", "end_turn"], "{begun:#}");
     assert!(instance.work().join("out.txt").exists(), "{begun:#}");
     plan["load"] = begun["session"].clone();
-    plan["prompts"] = json!([DEMO.slow, DEMO.short]);
-    plan["cancel_on"] = json!("agent_message_chunk");
-    let loaded = drive(&plan);
-    assert!(loaded["replayed"].as_array().unwrap().contains(&json!("user_message_chunk")), "{loaded:#}");
-    assert_eq!(stops(&loaded), ["cancelled", "end_turn"], "{loaded:#}");
+    plan["prompts"] = json!([DEMO.short]);
+    plan["cancel_on"] = Value::Null;
+    let (loaded, prompts) = drive(&plan);
+    assert_eq!(stops(&loaded), ["end_turn"], "{loaded:#}");
+    // The three of before; version 2 also repeats a prompt to whoever sent it.
+    assert_eq!(prompts, if version == 2 { 4 } else { 3 }, "{loaded:#}");
 }
 
 /// What the session of an editor is for: somebody else answers, and the session stays when its editor is gone.

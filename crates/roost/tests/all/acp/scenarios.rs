@@ -1,6 +1,8 @@
 //! The recorded conversations of older clients (seed 002) in both input profiles, and rules of the protocol that the tests
 //! beside this file do not look at yet.
 
+use std::fs::{self, File};
+
 use serde_json::{Value, json};
 
 use super::editor::Editor;
@@ -188,6 +190,32 @@ fn the_answer_to_initialize_has_every_capability_in_its_place() {
     assert!(answer["agentCapabilities"]["promptCapabilities"]["image"].is_boolean(), "{answer:#}");
     assert_eq!(answer["authMethods"], json!([]), "a method of the kind terminal only where the client can do it");
     assert!(answer.get("capabilities").is_none(), "that is where a draft had them: {answer:#}");
+}
+
+#[test]
+fn the_folder_of_a_session_counts_and_not_that_of_the_process() {
+    let instance = RoostInstance::new();
+    let mut command = instance.command(&["acp", "--permission-mode", "yolo"]);
+    command.current_dir("/");
+    let mut editor = Editor::from_command(command);
+    editor.initialize();
+    let session = editor.new_session(&instance);
+    let prompt = editor.prompt(&session, "edit out.txt");
+    assert_eq!(editor.reply(prompt)["result"]["stopReason"], "end_turn");
+    assert!(instance.work().join("out.txt").exists());
+}
+
+#[test]
+fn what_is_logged_goes_to_stderr_and_stdout_has_messages_only() {
+    let instance = RoostInstance::new();
+    let input = instance.work().join("input");
+    fs::write(&input, format!("{}\n", call(1, "initialize", json!({ "protocolVersion": 1 })))).unwrap();
+    let mut command = instance.command(&["acp"]);
+    let done = command.env("RUST_LOG", "trace").stdin(File::open(input).unwrap()).output().unwrap();
+    let lines: Vec<_> = done.stdout.split_inclusive(|byte| *byte == b'\n').collect();
+    assert_eq!(lines.len(), 1, "{}", String::from_utf8_lossy(&done.stdout));
+    assert_eq!(serde_json::from_slice::<Value>(lines[0]).unwrap()["result"]["protocolVersion"], 1);
+    assert!(!done.stderr.is_empty());
 }
 
 #[test]

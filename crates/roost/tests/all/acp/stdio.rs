@@ -224,6 +224,28 @@ fn ten_sessions_work_side_by_side() {
 }
 
 #[test]
+fn a_prompt_beyond_the_limit_of_sessions_waits_or_is_refused_as_configured() {
+    for when_full in ["queue", "reject"] {
+        let instance = RoostInstance::new();
+        instance.configure(&format!("[sessions]\nmax = 1\nwhen_full = {when_full:?}\n"));
+        let mut editor = Editor::open(&instance, &[]);
+        let (first, second) = (editor.new_session(&instance), editor.new_session(&instance));
+        let slow = editor.prompt(&first, "slow 600");
+        editor.wait("an answer", |message| message["params"]["update"]["sessionUpdate"] == "agent_message_chunk");
+        let beyond = editor.prompt(&second, "hello");
+        if when_full == "reject" {
+            let reply = editor.reply(beyond);
+            assert_eq!(code(&reply), -32603, "{reply}");
+            assert!(reply["error"]["message"].as_str().unwrap().contains("limit"), "{reply}");
+            continue;
+        }
+        editor.notify("session/cancel", json!({ "sessionId": first }));
+        assert_eq!(editor.reply(slow)["result"]["stopReason"], "cancelled");
+        assert_eq!(editor.reply(beyond)["result"]["stopReason"], "end_turn", "it waited for its turn");
+    }
+}
+
+#[test]
 fn a_mode_and_a_model_are_changed_and_told() {
     let instance = RoostInstance::new();
     let mut editor = Editor::open(&instance, &[]);

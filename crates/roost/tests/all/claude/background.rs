@@ -1,16 +1,16 @@
 //! What Claude Code does beside its turns: commands in the background, agents, and the turns that it begins by itself.
 
-use roost_engine::adapter::{Fact, RuntimeSession, RuntimeTask, TaskEnd};
+use roost_engine::adapter::{Fact, RuntimeSession, TaskEnd};
 use roost_model::payload::NoticeLevel;
 
-use super::live::{Done, LiveClaude, input, run_allowing, start, wait_for, wait_for_end};
+use super::live::{Done, LiveClaude, WatchedTask, input, run_allowing, start, wait_for, wait_for_end};
 
 /// Starts a task that has answered and waits for a command in the background.
-async fn waiting_task(session: &mut Box<dyn RuntimeSession>, prompt: &str) -> RuntimeTask {
-    let mut task = start(session, input(prompt)).await.task;
+async fn waiting_task(session: &mut Box<dyn RuntimeSession>, prompt: &str) -> WatchedTask {
+    let mut task = start(session, input(prompt)).await;
     let asks = wait_for(&mut task, "it asks", |fact| matches!(fact, Fact::ToolAsks(_))).await;
     let Fact::ToolAsks(call) = asks else { panic!() };
-    task.control.send_tool_approved(&call.identity).await.unwrap();
+    task.control().send_tool_approved(&call.identity).await.unwrap();
     wait_for(&mut task, "it waits", says_that_it_waits).await;
     task
 }
@@ -59,7 +59,7 @@ async fn a_stop_ends_what_runs_in_the_background() {
     let live = LiveClaude::new();
     let mut session = live.session().await;
     let mut task = waiting_task(&mut session, "SCRIPT:background RUN:sleep 60; echo hi").await;
-    task.control.stop().await.unwrap();
+    task.control().stop().await.unwrap();
     assert!(matches!(wait_for_end(&mut task).await, TaskEnd::Stopped(_)));
     live.until_nothing_runs("sleep").await;
     let next = run_allowing(&mut session, "SCRIPT:text").await;
@@ -73,12 +73,12 @@ async fn another_prompt_ends_the_wait_and_the_next_task_waits_in_its_place() {
     let live = LiveClaude::new();
     let mut session = live.session().await;
     let mut task = waiting_task(&mut session, "SCRIPT:background RUN:sleep 60; echo hi").await;
-    task.control.prompt_waiting().await.unwrap();
+    task.control().prompt_waiting().await.unwrap();
     assert!(matches!(wait_for_end(&mut task).await, TaskEnd::Completed(_)));
     assert_eq!(live.running("sleep"), 1, "it goes on");
-    let mut next = start(&mut session, input("SCRIPT:text")).await.task;
+    let mut next = start(&mut session, input("SCRIPT:text")).await;
     wait_for(&mut next, "it waits", says_that_it_waits).await;
-    next.control.stop().await.unwrap();
+    next.control().stop().await.unwrap();
     assert!(matches!(wait_for_end(&mut next).await, TaskEnd::Stopped(_)));
     live.until_nothing_runs("sleep").await;
     session.close().await;

@@ -61,10 +61,10 @@ async fn a_flood_arrives_whole() {
 async fn a_process_that_is_killed_fails_its_task_and_leaves_no_tool() {
     let live = LiveClaude::new();
     let mut session = live.session().await;
-    let mut task = start(&mut session, input("SCRIPT:shell RUN:tail -f /dev/null")).await.task;
+    let mut task = start(&mut session, input("SCRIPT:shell RUN:tail -f /dev/null")).await;
     let asks = wait_for(&mut task, "it asks", |fact| matches!(fact, Fact::ToolAsks(_))).await;
     let Fact::ToolAsks(call) = asks else { panic!() };
-    task.control.send_tool_approved(&call.identity).await.unwrap();
+    task.control().send_tool_approved(&call.identity).await.unwrap();
     let records = roost_process::records::load(live.home().join("records")).await.unwrap();
     let pid = Pid::from_raw(i32::try_from(records[0].runtime.pid).unwrap()).unwrap();
     kill_process(pid, Signal::KILL).unwrap();
@@ -133,7 +133,7 @@ async fn a_mode_that_the_cli_does_not_take_fails_the_task_before_it_begins() {
 async fn a_process_that_hangs_is_ended_all_the_same() {
     let live = LiveClaude::new();
     let mut session = live.session().await;
-    let mut task = start(&mut session, input("SCRIPT:slow")).await.task;
+    let mut task = start(&mut session, input("SCRIPT:slow")).await;
     wait_for(&mut task, "it streams", |fact| matches!(fact, Fact::Delta(_))).await;
     let records = roost_process::records::load(live.home().join("records")).await.unwrap();
     let pid = Pid::from_raw(i32::try_from(records[0].runtime.pid).unwrap()).unwrap();

@@ -8,8 +8,8 @@ use std::time::Duration;
 use roost_adapters::AgentCommand;
 use roost_adapters::claude::{ClaudeAdapter, adapter};
 use roost_engine::adapter::{
-    Answer, Draft, Fact, OpenSession, RuntimeAdapter, RuntimeSession, RuntimeTask, SentInput, StartedTask, TaskControl,
-    TaskEnd, TaskInput,
+    Answer, Draft, Fact, OpenSession, RuntimeAdapter, RuntimeSession, SentInput, StartedTask, TaskControl, TaskEnd,
+    TaskInput,
 };
 use roost_model::content::AssistantContentBlock;
 use roost_model::failure::TaskError;
@@ -24,7 +24,7 @@ use testkit::agents::{Agent, Sandbox, variables};
 use testkit::model::ModelServer;
 use testkit::soon;
 
-pub(super) use crate::codex::live::input;
+pub(super) use crate::codex::live::{WatchedTask, input};
 
 /// A variable in the environment of every process that is started here, by which it is found again.
 const MARK: &str = "ROOST_CLAUDE_PLACE";
@@ -165,8 +165,8 @@ pub(super) fn input_with(text: &str, tools: ToolManifest) -> TaskInput {
     TaskInput { tool_manifest: Some(tools), ..input(text) }
 }
 
-pub(super) async fn start(session: &mut Box<dyn RuntimeSession>, input: TaskInput) -> StartedTask {
-    soon("a task starts", session.start_task(input)).await.unwrap()
+pub(super) async fn start(session: &mut Box<dyn RuntimeSession>, input: TaskInput) -> WatchedTask {
+    WatchedTask::begin_with(session, input).await
 }
 
 /// Runs a task to its end; whatever asks is told this.
@@ -175,7 +175,7 @@ pub(super) async fn run(
     input: TaskInput,
     mut decide: impl FnMut(&ToolCallRequestedPayload) -> Verdict,
 ) -> Done {
-    let StartedTask { input, mut task } = start(session, input).await;
+    let StartedTask { input, mut task } = soon("a task starts", session.start_task(input)).await.unwrap();
     let (mut facts, mut kept) = (Vec::new(), Vec::new());
     let ends = async {
         loop {
@@ -222,20 +222,12 @@ fn second(asked: &QuestionAskedPayload) -> Answer {
 }
 
 /// Reads a task until something happens in it.
-pub(super) async fn wait_for(task: &mut RuntimeTask, what: &str, mut happens: impl FnMut(&Fact) -> bool) -> Fact {
-    let found = async {
-        loop {
-            let drafts = task.drafts.recv().await.expect("the task goes on");
-            if let Some(found) = drafts.into_iter().map(|draft| draft.fact).find(&mut happens) {
-                return found;
-            }
-        }
-    };
-    soon(what, found).await
+pub(super) async fn wait_for(task: &mut WatchedTask, what: &str, happens: impl Fn(&Fact) -> bool) -> Fact {
+    soon(what, task.until(|fact| happens(fact).then(|| fact.clone()))).await
 }
 
 /// Reads a task to its end.
-pub(super) async fn wait_for_end(task: &mut RuntimeTask) -> TaskEnd {
+pub(super) async fn wait_for_end(task: &mut WatchedTask) -> TaskEnd {
     match wait_for(task, "the task ends", |fact| matches!(fact, Fact::Ended(_))).await {
         Fact::Ended(end) => end,
         other => panic!("{other:?}"),

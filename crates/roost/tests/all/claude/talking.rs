@@ -6,7 +6,8 @@ use roost_model::mode::Mode;
 use roost_model::payload::ModelOutputDeltaKind;
 use serde_json::json;
 
-use super::live::{LiveClaude, Verdict, input, run, run_allowing, start, wait_for, wait_for_end};
+use super::live::{LiveClaude, Verdict, input, run, run_allowing, start};
+use crate::codex::live::{Say, completed};
 
 #[tokio::test]
 async fn thinking_is_told_apart_from_the_answer() {
@@ -114,17 +115,14 @@ async fn the_input_names_the_model_and_the_settings_of_the_configuration() {
 async fn a_task_that_runs_can_be_steered() {
     let live = LiveClaude::new();
     let mut session = live.session().await;
-    let mut task = start(&mut session, input("SCRIPT:shell RUN:sleep 3; echo slept")).await.task;
-    let asks = wait_for(&mut task, "it asks", |fact| matches!(fact, Fact::ToolAsks(_))).await;
-    let Fact::ToolAsks(call) = asks else { panic!() };
-    task.control.send_tool_approved(&call.identity).await.unwrap();
-    task.control.steer(roost_model::content::TranscriptMessage::user("NOTE:blue")).await.unwrap();
-    let said = wait_for(&mut task, "it speaks of the note", |fact| match fact {
-        Fact::Output(output) => format!("{output:?}").contains("blue"),
-        _ => false,
-    });
-    said.await;
-    assert!(matches!(wait_for_end(&mut task).await, TaskEnd::Completed(_)));
+    let mut task = start(&mut session, input("SCRIPT:shell")).await;
+    let call = task.asks().await;
+    // While the call waits, so that the task cannot be over yet.
+    task.steer("NOTE:blue").await;
+    task.say(&call, Say::Yes).await;
+    assert!(completed(&task.end(Say::Yes).await));
+    // In the result of the tool or as a message of its own, as Claude Code likes.
+    assert!(task.text().contains("blue"), "{}", task.text());
     session.close().await;
 }
 

@@ -8,7 +8,7 @@ use roost_adapters::AgentCommand;
 use roost_adapters::codex::{self, CodexAdapter};
 use roost_engine::adapter::{
     AdapterError, Answer, Draft, Fact, OpenSession, Reattached, RuntimeAdapter, RuntimeSession, RuntimeTask, SentInput,
-    StartedTask, TaskEnd, TaskInput,
+    StartedTask, TaskControl, TaskEnd, TaskInput,
 };
 use roost_model::content::{AssistantContentBlock, TranscriptMessage};
 use roost_model::ids::{RuntimeSessionId, SessionId, TaskId};
@@ -184,6 +184,10 @@ impl WatchedTask {
             let batch = soon("the task tells something", self.task.drafts.recv()).await;
             self.unread = batch.expect("the task ends with its end").into_iter();
         }
+    }
+
+    pub(crate) fn control(&self) -> &dyn TaskControl {
+        &*self.task.control
     }
 
     /// The first thing that is wanted.
