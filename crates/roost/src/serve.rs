@@ -100,7 +100,7 @@ pub(crate) async fn standalone(state: &StateDir, config: &Config, work: impl Fut
         return Err(roost_cli::Error::InsideAgent.into());
     }
     let launch = Launch { state: state.clone(), config_file: None, verbose: 0 };
-    let alone = ServeArgs { listen: Listen::default(), auto: true, background: false, pairs: false };
+    let alone = ServeArgs { listen: Listen::default(), auto: true, background: false, pairs: false, start_token: None };
     let settings = Settings { idle_exit: None, ..settings(&alone, &launch, config)? };
     let roost = Roost::start(lock(state, "roost acp --standalone").await?, state, config).await?;
     let (roost, gateway, server, _) = start(&launch, settings, roost, config).await?;
@@ -162,6 +162,7 @@ fn settings(args: &ServeArgs, launch: &Launch, config: &Config) -> Result<Settin
         workspace_roots: folders::roots(config.workspaces.roots.as_deref()),
         config_dir: config_file()?.parent().map(ToOwned::to_owned),
         require_auth: config.security.require_auth,
+        start_token: args.start_token.clone(),
         require_pairing_approval: config.security.require_pairing_approval,
         pairing_token_secs: config.security.pairing_token_expiry_secs,
         allowed_origins: config.security.allowed_origins.clone(),
