@@ -23,6 +23,7 @@ use roost_gateway::runs::{BudgetLimits, OnExceeded, RunBudgets};
 use roost_gateway::services::{ServiceOptions, Services};
 use roost_gateway::upstream::{AddressPolicy, Connector, ConnectorSettings, DefaultLimits};
 use roost_log::{Log, LogOptions, Retention, SqliteLog, StateLock, Synchronous};
+use roost_model::mode::Mode;
 use roost_model::runtime::RuntimeName;
 use roost_policy::RuleSet;
 use roost_process::{Environment, Holder, Isolation, Ladder, Raise, Wall, records};
@@ -41,6 +42,8 @@ pub(crate) struct Roost {
     pub(crate) log: Arc<dyn Log>,
     /// Judges and records the calls of the MCP gateway.
     pub(crate) governor: Arc<EngineGovernor>,
+    /// The same for calls that agent services make of their own tools.
+    pub(crate) agent_governor: Arc<EngineGovernor>,
     /// Attaches the gateway to the agents.
     pub(crate) attachment: Arc<Attachment>,
     /// The same log, for what only its owner does: retention, compaction and closing.
@@ -72,15 +75,22 @@ impl Roost {
         let engine = Arc::new(Engine::start(log.clone(), runtimes, engine_config).await?);
         let record_arguments = config.gateway.record_arguments;
         let options = GovernanceOptions { record_arguments, ..GovernanceOptions::default() };
-        let budgets = RunBudgets::new(budget_limits(&config.budgets, |name| std::env::var(name).ok()), log.clone());
-        let governor = Arc::new(EngineGovernor::new(engine.clone(), log.clone(), options).with_budgets(budgets));
-        Ok(Self { clients, engine, log, governor, attachment, store })
+        let limits = budget_limits(&config.budgets, |name| std::env::var(name).ok());
+        let governed = |options: GovernanceOptions| {
+            let budgets = RunBudgets::new(limits, log.clone());
+            Arc::new(EngineGovernor::new(engine.clone(), log.clone(), options).with_budgets(budgets))
+        };
+        // Whoever applied a manifest said what its agent does by itself; rules that deny it hold all the same.
+        let agent_governor = governed(GovernanceOptions { client_mode: Mode::Yolo, ..options });
+        let governor = governed(options);
+        Ok(Self { clients, engine, log, governor, agent_governor, attachment, store })
     }
 
     /// Shuts the engine and its agents down, records the last calls of the gateway, closes the log and releases the state directory.
     pub(crate) async fn close(self) {
         self.engine.shutdown("roost ended").await;
         self.governor.close().await;
+        self.agent_governor.close().await;
         self.store.close().await;
     }
 }

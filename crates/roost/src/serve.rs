@@ -82,6 +82,7 @@ async fn serve(args: &ServeArgs, launch: &Launch, config: &Config) -> Result<Exi
 async fn shut_down(launch: &Launch, server: Server, gateway: Gateway, roost: Roost) {
     let file = launch.state.daemon_file();
     let farewell = async {
+        gateway.end_timers().await;
         server.stop().await;
         // While the state directory is still ours: afterwards it may be a successor's file.
         let _ = tokio::fs::remove_file(file).await;
@@ -218,7 +219,8 @@ async fn listen(
         state: launch.state.dir().into(),
         version: version.into(),
         gateway: Some(gateway.endpoint.clone()),
-        agent_services: Some(gateway.services.clone()),
+        runs: gateway.runs.clone(),
+        run_messages: gateway.run_messages.clone(),
         secrets: gateway.secrets.clone(),
         bootstrap: folders::bootstrap(settings.repo.clone()),
     };
