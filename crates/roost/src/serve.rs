@@ -222,7 +222,7 @@ async fn listen(
         runs: gateway.runs.clone(),
         run_messages: gateway.run_messages.clone(),
         secrets: gateway.secrets.clone(),
-        bootstrap: folders::bootstrap(settings.repo.clone()),
+        bootstrap: folders::bootstrap(&launch.state, settings.repo.clone()),
     };
     if let Some(folder) = settings.socket.parent().map(ToOwned::to_owned) {
         blocking(move || Ok(roost_log::secure(&folder)?)).await?;

@@ -86,7 +86,7 @@ impl Door {
         configure(&mut settings);
         let folders =
             SettingsFolders { home: home.to_owned(), config: home.join(".config"), codex: None, claude: None };
-        let bootstrap = Bootstrap { folders, command: "roost".into(), project: Some(repo.clone()) };
+        let bootstrap = Bootstrap { folders, command: "roost".into(), state: None, project: Some(repo.clone()) };
         let secrets = Arc::new(Secrets::new(state.join("secrets"), |_| None));
         let servers = FakeServers::default();
         let (connect, options) = (Arc::new(servers.clone()), ServiceOptions::default());
