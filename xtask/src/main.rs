@@ -6,6 +6,7 @@ mod cache;
 mod conformance;
 mod contract;
 mod fixtures;
+mod install;
 mod model;
 mod npm;
 mod python;
@@ -28,6 +29,8 @@ cargo xtask ui                         the web app with live reload, beside a da
 cargo xtask ui build                   builds the web app into ui/dist, which is committed
 cargo xtask ui test [FILE...]          the web app in a real browser against the daemon (debug build)
 cargo xtask ui screens                 takes the pictures in docs/screens anew
+cargo xtask install [--root FOLDER]    builds the program and installs it under all of its names: roost, clarityctl,
+                                       clarityd, codex-cli-acp, acplb-notify-forwarder
 cargo xtask conformance                a client that is not ours walks through a daemon with real agents
 cargo xtask tidy                       the rules of the house that no compiler checks
 cargo xtask fixtures [--newest | --full] [--print-path]
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         ["conformance"] => conformance::run(&root),
         ["tidy"] => tidy::run(&root),
         ["fixtures", wanted @ ..] => fixtures::run(&root, wanted),
+        ["install", args @ ..] => install::run(&root, args),
         ["model", args @ ..] => model::run(&root, args),
         ["record", args @ ..] => record::run(&root, args),
         ["recording"] => recording::run(&root),

@@ -330,6 +330,8 @@ export interface Methods {
   "run/events": { params: RunEventsParams; result: RunEventsResult };
   /** Records what happened in runs: all of these events or none. */
   "run/report": { params: RunReportParams; result: RunReportResult };
+  /** Says something to the agent of a run that is under way; a hosted session takes it as a prompt. */
+  "run/message": { params: RunMessageParams; result: RunMessageResult };
   /** Lists the secrets that are kept in files, without what they hold. */
   "secret/list": { params: NoParams; result: SecretListResult };
   /** The forms that a reference to a secret can have, and the folder of secrets. */
@@ -4151,6 +4153,35 @@ export interface RunListResult {
   /** The runs: those that clients report, and every hosted session. */
   items: RunSummary[];
 }
+
+/** Parameters of `run/message`. */
+export interface RunMessageParams {
+  /** The run; the id of a hosted session is the id of its run. */
+  run_id: string;
+  /** What is said, at most 64 KiB. */
+  message: string;
+  /** Who says it; `user` if absent, which is whom the agent answers. */
+  role?: RunMessageRole;
+}
+
+/** The message is recorded. */
+export interface RunMessageResult {
+  /** True in every answer; a failure is an error. */
+  ok: boolean;
+  /** The run that it was for. */
+  runId: RunId;
+  /** What the agent answered; absent if nobody answers here, or later, as a hosted session does. */
+  reply?: string;
+}
+
+/** Who says something in a run. */
+export type RunMessageRole =
+  /** A person, whom the agent answers. */
+  | "user"
+  /** The agent itself. */
+  | "assistant"
+  /** Somebody who looks after both. */
+  | "system";
 
 /** Whether a prompt starts a new session or continues one. */
 export type RunMode =

@@ -8,6 +8,7 @@ mod faults;
 mod load;
 mod many;
 mod peer;
+mod reports;
 
 use std::net::SocketAddr;
 use std::thread;
@@ -79,6 +80,7 @@ pub(crate) fn run(table: &mut Table) -> Outcome {
     drop(peer);
     gateway.stop()?;
     many::run(table)?;
+    reports::run(table)?;
     faults::run(table)
 }
 

@@ -65,7 +65,8 @@ pub(crate) async fn start(context: &Context, args: Vec<OsString>) -> Result<Star
     let (dir, log) = (context.state.dir().to_owned(), context.state.daemon_log());
     let log = blocking(move || open_log(&dir, &log)).await?;
     let mut command = Command::new(std::env::current_exe().map_err(Error::Start)?);
-    command.arg("--state").arg(context.state.dir());
+    // Under its own name, whatever this command was called: a copy may have the name of another program.
+    command.arg0("roost").arg("--state").arg(context.state.dir());
     if let Some(config) = &context.config_file {
         command.arg("--config").arg(config);
     }

@@ -10,6 +10,9 @@ use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
 use clap_complete::CompleteEnv;
 
 use crate::backend::{Backend, CommandSettings};
+use crate::clarity::ClarityProgram;
+use crate::clarity::clarityctl::{self, Clarityctl, CtlCommand, DaemonOptions};
+use crate::clarity::clarityd::Clarityd;
 use crate::cmd;
 use crate::complete;
 use crate::diagnostics;
@@ -49,7 +52,7 @@ pub(crate) struct Cli {
 }
 
 #[derive(Args)]
-struct Global {
+pub(crate) struct Global {
     /// The state directory: the log, devices and the daemon's socket [default: $XDG_STATE_HOME/roost]
     #[arg(long, value_name = "DIR", env = "ROOST_STATE", hide_env_values = true, global = true, value_parser = path())]
     state: Option<PathBuf>,
@@ -100,6 +103,9 @@ enum CliCommand {
     Check(cmd::check::Args),
     Doctor(cmd::doctor::Args),
     Completions(cmd::completions::Args),
+    /// What `clarityctl` was asked for; there is no such command of `roost`.
+    #[command(skip)]
+    Clarityctl(Box<(DaemonOptions, CtlCommand)>),
 }
 
 /// What every command gets, made once from the command line and the configuration.
@@ -130,11 +136,21 @@ pub struct Launch {
 pub fn main(compose: impl FnOnce(Launch) -> Result<Box<dyn Backend>, Error>) -> ExitCode {
     // For a shell that completes a command line; returns at once for everybody else.
     CompleteEnv::with_factory(<Cli as CommandFactory>::command).var(complete::VARIABLE).bin("roost").complete();
-    let parsed = match cmd::acp::args_by_name(std::env::args_os()) {
-        Some(args) => Cli::try_parse_from(args),
-        None => Cli::try_parse(),
+    let clarity = ClarityProgram::by_name(std::env::args_os().next().as_deref());
+    let parsed = match clarity {
+        Some(ClarityProgram::Clarityctl) => Clarityctl::try_parse().map(|Clarityctl { global, daemon, command }| {
+            (global, CliCommand::Clarityctl(Box::new((daemon, command))))
+        }),
+        Some(ClarityProgram::Clarityd) => Clarityd::try_parse().map(|clarityd| {
+            let (global, args) = clarityd.into_serve();
+            (global, CliCommand::Serve(args))
+        }),
+        None => match cmd::acp::args_by_name(std::env::args_os()) {
+            Some(args) => Cli::try_parse_from(args).and_then(Cli::command),
+            None => Cli::try_parse().and_then(Cli::command),
+        },
     };
-    let (global, command) = match parsed.and_then(Cli::command) {
+    let (global, command) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => return print_clap_error(&error),
     };
@@ -146,7 +162,8 @@ pub fn main(compose: impl FnOnce(Launch) -> Result<Box<dyn Backend>, Error>) -> 
         Err(error) => {
             let exit = error.exit();
             if exit != Exit::Completed {
-                print_stderr(format_args!("roost: {error}"));
+                let name = clarity.map_or("roost", ClarityProgram::name);
+                print_stderr(format_args!("{name}: {error}"));
             }
             exit
         }
@@ -250,6 +267,10 @@ fn run(command: CliCommand, context: &Context) -> Result<Exit, Error> {
             CliCommand::Check(args) => cmd::check::run(args, context).await,
             CliCommand::Doctor(args) => cmd::doctor::run(args, context).await,
             CliCommand::Completions(args) => cmd::completions::run(&args),
+            CliCommand::Clarityctl(asked) => {
+                let (daemon, command) = *asked;
+                clarityctl::run(daemon, command, context).await
+            }
         }
     })
 }

@@ -53,6 +53,10 @@ pub enum Error {
     UnknownService { name: String, known: Vec<String> },
     #[error("{0}")]
     BadManifest(String),
+    #[error("{} could not be compiled: {why}", source_file.display())]
+    Compiler { source_file: PathBuf, why: String },
+    #[error("the daemon at {url} {why}")]
+    DaemonUrl { url: String, why: String },
     #[error("there is no folder {0:?} in the workspace; if it is a file, `roost files cat {0}` shows it")]
     NoFolder(String),
     #[error("{path:?} is {media_type}, not text; save it instead: roost files cat {path} > FILE")]
@@ -169,6 +173,8 @@ impl Error {
             Self::Daemon { exit, .. } => *exit,
             Self::Client(roost_client::Error::Fault(fault)) => refused(fault),
             Self::Held { .. }
+            | Self::Compiler { .. }
+            | Self::DaemonUrl { .. }
             | Self::NotInstalled { .. }
             | Self::NotLoggedIn { .. }
             | Self::NobodyLoggedIn(_)

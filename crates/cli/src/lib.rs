@@ -10,6 +10,7 @@ mod backend;
 mod background;
 mod blocking;
 mod bundle;
+mod clarity;
 mod cli;
 mod cmd;
 mod complete;

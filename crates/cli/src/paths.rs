@@ -16,7 +16,7 @@ pub struct StateDir(PathBuf);
 
 impl StateDir {
     /// The directory named with `--state`, else the XDG one. An empty name, as of an empty variable, is none.
-    pub(crate) fn choose(named: Option<PathBuf>) -> Result<Self, Error> {
+    pub fn choose(named: Option<PathBuf>) -> Result<Self, Error> {
         let named = named.filter(|dir| !dir.as_os_str().is_empty());
         let default = || xdg().map(|xdg| xdg.state_dir().unwrap_or_else(|| xdg.data_dir()).join("roost"));
         named.map_or_else(default, |dir| std::path::absolute(dir).map_err(Error::NoCwd)).map(Self)

@@ -156,6 +156,13 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Error> {
     stdout().json(value).map_err(Error::Output)
 }
 
+/// Prints a value as JSON in several lines.
+pub(crate) fn print_pretty_json(value: &impl Serialize) -> Result<(), Error> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Error::Output(error.into()))?;
+    let mut stdout = stdout();
+    text.lines().try_for_each(|line| stdout.json_line(line)).map_err(Error::Output)
+}
+
 /// Writes over the line that the cursor is in, at a terminal.
 pub(crate) fn replace_line(text: impl fmt::Display) {
     let mut stderr = stderr();

@@ -6,6 +6,8 @@ use jsonschema::Validator;
 use roost_model::service::manifest::Manifest;
 use serde_json::Value;
 
+use crate::runs::wrong_schedule;
+
 /// The schema that clients can check their manifests with.
 pub const SCHEMA: &str = include_str!("../../../schemas/mcp-service-v1.schema.json");
 
@@ -33,7 +35,12 @@ pub fn parse(document: &Value) -> Result<Manifest, InvalidManifest> {
     if let Some(error) = validator.iter_errors(document).next() {
         return Err(invalid(error.instance_path().to_string(), error.to_string()));
     }
-    serde_json::from_value(document.clone()).map_err(|error| invalid(String::new(), error.to_string()))
+    let manifest: Manifest =
+        serde_json::from_value(document.clone()).map_err(|error| invalid(String::new(), error.to_string()))?;
+    match wrong_schedule(&manifest) {
+        Some((pointer, reason)) => Err(invalid(pointer, reason)),
+        None => Ok(manifest),
+    }
 }
 
 #[cfg(test)]
@@ -63,6 +70,19 @@ mod tests {
             Some(value) => parent.insert(key.into(), value),
             None => parent.remove(key),
         };
+        document
+    }
+
+    /// An agent with these schedules, all of one id.
+    fn timed(expressions: &[&str]) -> Value {
+        let schedules: Vec<_> =
+            expressions.iter().map(|text| json!({ "scheduleId": "tick", "scheduleExpr": text })).collect();
+        let mut document = with(
+            "/metadata/agent",
+            Some(json!({ "agentId": "a", "name": "a", "role": "r", "objective": "o", "triggers": ["timer"],
+                "timer": { "schedules": schedules } })),
+        );
+        document["metadata"]["serviceType"] = "agent".into();
         document
     }
 
@@ -114,6 +134,8 @@ mod tests {
             ("/spec/enabled", with("/spec/enabled", Some("yes".into()))),
             ("/spec/restartPolicy/mode", with("/spec/restartPolicy/mode", Some("sometimes".into()))),
             ("/spec/restartPolicy/maxRestarts", with("/spec/restartPolicy/maxRestarts", Some(101.into()))),
+            ("/metadata/agent/timer/schedules/0/scheduleExpr", timed(&["every 1 year"])),
+            ("/metadata/agent/timer/schedules/1/scheduleId", timed(&["every 1 s", "every 2 s"])),
             ("/spec/policyRef", with("/spec/policyRef", Some("".into()))),
         ];
         for (pointer, document) in cases {

@@ -1,10 +1,15 @@
 //! Agent runs at the daemon: what orchestration clients report is recorded, hosted sessions are runs too, and a run may
 //! have a budget. What a run is, and what its events add up to, is in [`roost_model::run`].
 
+mod agent_calls;
+mod agent_descriptor;
 mod agent_services;
 mod budget;
+mod messages;
 mod recorder;
+mod schedule;
 mod timeline;
+mod timers;
 
 use std::sync::Arc;
 
@@ -13,10 +18,14 @@ use roost_model::ids::RunId;
 use roost_model::run::{AgentEvent, RunSummary};
 use tokio::sync::OnceCell;
 
+pub use agent_calls::AgentCalls;
+pub(crate) use agent_descriptor::wrong_schedule;
 pub use agent_services::{AgentServices, UnfitService};
 pub use budget::{BudgetLimits, ExceededBudget, OnExceeded, RunBudgets};
+pub use messages::{MessageRole, RunMessages};
 use recorder::Recorder;
 pub use timeline::TimelineEvent;
+pub use timers::Timers;
 
 /// Why runs cannot be recorded or read.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +42,17 @@ pub enum RunsError {
     /// No client reported a run of this name, and no session has it.
     #[error("there is no run \"{0}\"; `run/list` has those that there are")]
     Unknown(RunId),
+    /// The run has ended, so nobody reads what is said in it.
+    #[error("the run {0} is over; begin another one")]
+    Over(RunId),
+    /// The agent of a run failed to answer.
+    #[error("{why}")]
+    NoAnswer {
+        /// The run that the message was for.
+        run: RunId,
+        /// What went wrong, for people.
+        why: String,
+    },
     /// The daemon is ending.
     #[error("the daemon is shutting down, so the events were not recorded; send them again later")]
     Closing,

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,9 +19,11 @@ use roost_engine::{Engine, Environments, NativeHistory, Runtimes, WhenFull};
 use roost_gateway::attachment::Attachment;
 use roost_gateway::governance::{EngineGovernor, GovernanceOptions};
 use roost_gateway::login_rows::LoginRows;
+use roost_gateway::runs::{BudgetLimits, OnExceeded, RunBudgets};
 use roost_gateway::services::{ServiceOptions, Services};
 use roost_gateway::upstream::{AddressPolicy, Connector, ConnectorSettings, DefaultLimits};
 use roost_log::{Log, LogOptions, Retention, SqliteLog, StateLock, Synchronous};
+use roost_model::mode::Mode;
 use roost_model::runtime::RuntimeName;
 use roost_policy::RuleSet;
 use roost_process::{Environment, Holder, Isolation, Ladder, Raise, Wall, records};
@@ -39,6 +42,8 @@ pub(crate) struct Roost {
     pub(crate) log: Arc<dyn Log>,
     /// Judges and records the calls of the MCP gateway.
     pub(crate) governor: Arc<EngineGovernor>,
+    /// The same for calls that agent services make of their own tools.
+    pub(crate) agent_governor: Arc<EngineGovernor>,
     /// Attaches the gateway to the agents.
     pub(crate) attachment: Arc<Attachment>,
     /// The same log, for what only its owner does: retention, compaction and closing.
@@ -70,14 +75,22 @@ impl Roost {
         let engine = Arc::new(Engine::start(log.clone(), runtimes, engine_config).await?);
         let record_arguments = config.gateway.record_arguments;
         let options = GovernanceOptions { record_arguments, ..GovernanceOptions::default() };
-        let governor = Arc::new(EngineGovernor::new(engine.clone(), log.clone(), options));
-        Ok(Self { clients, engine, log, governor, attachment, store })
+        let limits = budget_limits(&config.budgets, |name| std::env::var(name).ok());
+        let governed = |options: GovernanceOptions| {
+            let budgets = RunBudgets::new(limits, log.clone());
+            Arc::new(EngineGovernor::new(engine.clone(), log.clone(), options).with_budgets(budgets))
+        };
+        // Whoever applied a manifest said what its agent does by itself; rules that deny it hold all the same.
+        let agent_governor = governed(GovernanceOptions { client_mode: Mode::Yolo, ..options });
+        let governor = governed(options);
+        Ok(Self { clients, engine, log, governor, agent_governor, attachment, store })
     }
 
     /// Shuts the engine and its agents down, records the last calls of the gateway, closes the log and releases the state directory.
     pub(crate) async fn close(self) {
         self.engine.shutdown("roost ended").await;
         self.governor.close().await;
+        self.agent_governor.close().await;
         self.store.close().await;
     }
 }
@@ -111,6 +124,23 @@ pub(crate) fn secrets_folder(state: &StateDir, config: &Config) -> PathBuf {
     let named = || std::env::var_os("CLARITY_REMOTE_AUTH_FILE_ROOT").filter(|folder| !folder.is_empty());
     let configured = config.gateway.secrets.clone().or_else(|| named().map(PathBuf::from));
     configured.unwrap_or_else(|| state.dir().join("secrets"))
+}
+
+/// What a run may use up: as configured, else as the variables of clarity-runtime say.
+fn budget_limits(budgets: &config::Budgets, variable: impl Fn(&str) -> Option<String>) -> BudgetLimits {
+    fn positive<T: PartialOrd + Default + Copy + FromStr>(configured: T, variable: Option<String>) -> Option<T> {
+        let is_limit = |amount: &T| *amount > T::default();
+        Some(configured).filter(is_limit).or_else(|| variable?.trim().parse().ok().filter(is_limit))
+    }
+    BudgetLimits {
+        calls: positive(budgets.calls, variable("CLARITY_BUDGET_MAX_TOOL_CALLS_PER_RUN")),
+        tokens: positive(budgets.tokens, variable("CLARITY_BUDGET_MAX_TOTAL_TOKENS_PER_RUN")),
+        cost_usd: positive(budgets.cost_usd, variable("CLARITY_BUDGET_MAX_TOTAL_COST_USD")),
+        on_exceeded: match budgets.when_exceeded {
+            config::WhenExceeded::Stop => OnExceeded::Deny,
+            config::WhenExceeded::Ask => OnExceeded::Ask,
+        },
+    }
 }
 
 fn service_options(config: &Config) -> ServiceOptions {
@@ -279,5 +309,25 @@ impl From<config::Synchronous> for Synchronous {
             config::Synchronous::Normal => Self::Normal,
             config::Synchronous::Full => Self::Full,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_what_is_configured_else_what_the_variables_of_clarity_runtime_say() {
+        let variables = |name: &str| match name {
+            "CLARITY_BUDGET_MAX_TOOL_CALLS_PER_RUN" => Some("64".to_owned()),
+            "CLARITY_BUDGET_MAX_TOTAL_TOKENS_PER_RUN" => Some("none".to_owned()),
+            _ => None,
+        };
+        let unset = budget_limits(&config::Budgets::default(), variables);
+        assert_eq!(unset, BudgetLimits { calls: Some(64), ..BudgetLimits::default() });
+        let when_exceeded = config::WhenExceeded::Ask;
+        let configured = config::Budgets { calls: 3, tokens: 0, cost_usd: 0.5, when_exceeded };
+        let expected = BudgetLimits { calls: Some(3), tokens: None, cost_usd: Some(0.5), on_exceeded: OnExceeded::Ask };
+        assert_eq!(budget_limits(&configured, variables), expected);
     }
 }

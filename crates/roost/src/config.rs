@@ -15,7 +15,7 @@ use roost_adapters::{BUILT_IN, acp, built_in};
 use roost_engine::facts::ConfigKeys;
 use roost_policy::RuleSet;
 
-pub(crate) use sections::{Config, Daemon, HideState, Limits, Runtime, Synchronous, WhenFull};
+pub(crate) use sections::{Budgets, Config, Daemon, HideState, Limits, Runtime, Synchronous, WhenExceeded, WhenFull};
 use suggest::nearest;
 
 /// Why the configuration cannot be used.
@@ -64,6 +64,9 @@ impl Config {
     /// Checks what the types cannot: rules, runtime ids, and which keys a runtime takes.
     fn check(&self) -> Result<(), String> {
         RuleSet::new(&self.policy.rules).map_err(|error| error.to_string())?;
+        if !self.budgets.cost_usd.is_finite() || self.budgets.cost_usd < 0.0 {
+            return Err("budgets.cost_usd is an amount in US dollars; write a number, 0 or more".into());
+        }
         for (id, runtime) in &self.runtimes {
             if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
                 return Err(format!("\"{id}\" cannot name a runtime; use letters, digits, '-', '_' and '.'"));

@@ -99,6 +99,7 @@ fn everything() -> Config {
             probe_seconds: NonZeroU32::new(5).unwrap(),
             secrets: Some("/secrets".into()),
         },
+        budgets: Budgets { calls: 1, tokens: 2, cost_usd: 0.5, when_exceeded: WhenExceeded::Ask },
         log: Log { synchronous: Synchronous::Full, retention_days: 7, retention_gb: 1 },
         runtimes: [("demo", demo), ("gemini", gemini), ("goose", goose), ("opencode", opencode)]
             .map(|(id, runtime)| (id.to_owned(), runtime))

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use roost_cli::StateDir;
 use roost_gateway::bootstrap::{Bootstrap, SettingsFolders};
 
 /// Folders of a home in which people keep their repositories.
@@ -24,7 +25,7 @@ pub(crate) fn roots(named: Option<&[PathBuf]>) -> Vec<PathBuf> {
 }
 
 /// The settings of the user's other programs, in which this very program can be registered as an MCP server.
-pub(crate) fn bootstrap(project: Option<PathBuf>) -> Bootstrap {
+pub(crate) fn bootstrap(state: &StateDir, project: Option<PathBuf>) -> Bootstrap {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     // A user without a home has no settings; below the root there are none, and nobody but root could make them.
     let home = etcetera::home_dir().unwrap_or_else(|_| "/".into());
@@ -35,5 +36,7 @@ pub(crate) fn bootstrap(project: Option<PathBuf>) -> Bootstrap {
         claude: variable("CLAUDE_CONFIG_DIR"),
     };
     let command = std::env::current_exe().map_or_else(|_| "roost".into(), |program| program.display().to_string());
-    Bootstrap { folders, command, project }
+    let usual = StateDir::choose(None).is_ok_and(|usual| usual.dir() == state.dir());
+    let state = (!usual).then(|| state.dir().to_owned());
+    Bootstrap { folders, command, state, project }
 }

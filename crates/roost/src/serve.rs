@@ -82,6 +82,7 @@ async fn serve(args: &ServeArgs, launch: &Launch, config: &Config) -> Result<Exi
 async fn shut_down(launch: &Launch, server: Server, gateway: Gateway, roost: Roost) {
     let file = launch.state.daemon_file();
     let farewell = async {
+        gateway.end_timers().await;
         server.stop().await;
         // While the state directory is still ours: afterwards it may be a successor's file.
         let _ = tokio::fs::remove_file(file).await;
@@ -100,7 +101,7 @@ pub(crate) async fn standalone(state: &StateDir, config: &Config, work: impl Fut
         return Err(roost_cli::Error::InsideAgent.into());
     }
     let launch = Launch { state: state.clone(), config_file: None, verbose: 0 };
-    let alone = ServeArgs { listen: Listen::default(), auto: true, background: false, pairs: false };
+    let alone = ServeArgs { listen: Listen::default(), auto: true, background: false, pairs: false, start_token: None };
     let settings = Settings { idle_exit: None, ..settings(&alone, &launch, config)? };
     let roost = Roost::start(lock(state, "roost acp --standalone").await?, state, config).await?;
     let (roost, gateway, server, _) = start(&launch, settings, roost, config).await?;
@@ -162,6 +163,7 @@ fn settings(args: &ServeArgs, launch: &Launch, config: &Config) -> Result<Settin
         workspace_roots: folders::roots(config.workspaces.roots.as_deref()),
         config_dir: config_file()?.parent().map(ToOwned::to_owned),
         require_auth: config.security.require_auth,
+        start_token: args.start_token.clone(),
         require_pairing_approval: config.security.require_pairing_approval,
         pairing_token_secs: config.security.pairing_token_expiry_secs,
         allowed_origins: config.security.allowed_origins.clone(),
@@ -217,9 +219,10 @@ async fn listen(
         state: launch.state.dir().into(),
         version: version.into(),
         gateway: Some(gateway.endpoint.clone()),
-        agent_services: Some(gateway.services.clone()),
+        runs: gateway.runs.clone(),
+        run_messages: gateway.run_messages.clone(),
         secrets: gateway.secrets.clone(),
-        bootstrap: folders::bootstrap(settings.repo.clone()),
+        bootstrap: folders::bootstrap(&launch.state, settings.repo.clone()),
     };
     if let Some(folder) = settings.socket.parent().map(ToOwned::to_owned) {
         blocking(move || Ok(roost_log::secure(&folder)?)).await?;

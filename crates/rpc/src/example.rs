@@ -369,6 +369,10 @@ fn params_and_result(method: Method) -> (Value, Value) {
         | Method::AuditList => service::params_and_result(method),
         Method::RunList => (json!({ "limit": 1 }), json!({ "items": [run()] })),
         Method::RunEvents => (json!({ "run_id": RUN, "limit": 1 }), json!({ "runId": RUN, "items": [run_event()] })),
+        Method::RunMessage => (
+            json!({ "run_id": "nightly-42", "message": "Skip the slow tests." }),
+            json!({ "ok": true, "runId": "nightly-42", "reply": "I leave them out." }),
+        ),
         Method::RunReport => (
             json!({
                 "events": [{ "kind": "agent.tool_called", "run_id": RUN, "agent": "writer", "data": { "tool": "search" } }],

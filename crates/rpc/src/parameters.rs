@@ -159,6 +159,8 @@ parameter_table! {
     "Agents are offered the tools as they are defined now." => Admin unless Never: ServiceApprove.tools;
     "What happened in a run is recorded, also in a run of somebody else; an agent records about its own run only." =>
         Operate unless Never: RunReport.events;
+    "An agent reads it: one that Roost hosts takes it as a prompt, one of a service by its own tool." =>
+        Operate unless Never: RunMessage.message, RunMessage.role;
     "The secret is sent to the service whose manifest names it." =>
         Admin unless Never: SecretSet.secret, SecretSet.auth_ref, SecretDelete.auth_ref;
     "Whether a variable of the daemon or a file of its secrets is there is told." =>

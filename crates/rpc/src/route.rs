@@ -68,6 +68,7 @@ impl Method {
             Self::SecretValidate => vec!["/api/security/auth/validate".into()],
             Self::RunList => vec!["/api/agents/runs".into()],
             Self::RunEvents => vec!["/api/agents/events".into(), "/api/agents/runs/{run_id}/events".into()],
+            Self::RunMessage => vec!["/api/agents/runs/{run_id}/messages".into()],
             Self::RunReport => vec!["/api/agents/events".into()],
             Self::FileList => vec!["/api/files/list".into()],
             Self::SessionList | Self::SessionDelete => of_agents("sessions"),

@@ -73,6 +73,49 @@ wire! {
 }
 
 params! {
+    /// Parameters of `run/message`.
+    RunMessageParams {
+        /// The run; the id of a hosted session is the id of its run.
+        #[serde(alias = "runId")]
+        run_id: String,
+        /// What is said, at most 64 KiB.
+        #[serde(alias = "text", alias = "content")]
+        message: String,
+        ;
+        /// Who says it; `user` if absent, which is whom the agent answers.
+        role: RunMessageRole,
+    }
+}
+
+words! {
+    /// Who says something in a run.
+    #[derive(Default)]
+    RunMessageRole {
+        /// A person, whom the agent answers.
+        #[default]
+        User,
+        /// The agent itself.
+        Assistant,
+        /// Somebody who looks after both.
+        System,
+    }
+}
+
+wire! {
+    /// The message is recorded.
+    #[serde(rename_all = "camelCase")]
+    RunMessageResult {
+        /// True in every answer; a failure is an error.
+        ok: bool,
+        /// The run that it was for.
+        run_id: RunId,
+        /// What the agent answered; absent if nobody answers here, or later, as a hosted session does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reply: Option<String>,
+    }
+}
+
+params! {
     /// Parameters of `run/report`.
     RunReportParams {
         /// The events, at most 10,000. Each has a `kind` that begins with `agent.`, and most kinds need a `run_id`.

@@ -483,6 +483,8 @@ method_table! {
     RunEvents = "run/events" (RunEventsParams) -> RunEventsResult, Observe, Read, Free;
     /// Records what happened in runs: all of these events or none.
     RunReport = "run/report" (RunReportParams) -> RunReportResult, Operate, Change, Free;
+    /// Says something to the agent of a run that is under way; a hosted session takes it as a prompt.
+    RunMessage = "run/message" (RunMessageParams) -> RunMessageResult, Operate, Start, Free;
 
     /// Lists the secrets that are kept in files, without what they hold.
     SecretList = "secret/list" (NoParams) -> SecretListResult, Admin, Read, Free;

@@ -54,7 +54,7 @@ async fn open(
     let host_stream = StreamId::from(&SessionId::host());
     let followed = match start {
         Ok(seq) => {
-            let filter = Filter::stream(host_stream.clone()).types(audit::TYPES);
+            let filter = Filter::stream(host_stream.clone());
             host.sessions.log.follow(filter, Start::AfterSeq(host_stream, seq)).await.map_err(fault::log)
         }
         Err(fault) => Err(fault),

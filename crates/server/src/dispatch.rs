@@ -319,6 +319,7 @@ handlers! {
     RunList => run::list,
     RunEvents => run::events,
     RunReport => run::report,
+    RunMessage => run::message,
     SecretList => secret::list,
     SecretProviders => secret::providers,
     SecretValidate => secret::validate,

@@ -15,7 +15,7 @@ use roost_rpc::{FaultCode, Scope};
 use serde_json::json;
 
 use crate::agents::Agent;
-use crate::auth::Client;
+use crate::auth::{Client, TokenHash};
 use crate::caller::{Caller, Device, Door};
 use crate::connection_limit::ConnectionSlot;
 use crate::host::Host;
@@ -28,6 +28,8 @@ use crate::{uploads, web_app};
 const VERSION: &str = "x-cdev-protocol-version";
 /// The prefix of a token in `Sec-WebSocket-Protocol`, where a browser can put it.
 pub(crate) const BEARER_PROTOCOL: &str = "bearer.";
+/// The header in which clients of seed 003 may put their token.
+const CLARITY_TOKEN: &str = "x-clarity-token";
 /// The subprotocol that the server selects for such a client.
 pub(crate) const PROTOCOL: &str = "roost";
 
@@ -37,6 +39,9 @@ const OPEN_BELOW: [&str; 2] = ["/api/pair/", "/api/auth/pairing/"];
 
 /// Where the MCP gateway is.
 const MCP: &str = "/mcp";
+
+/// The name under which calls with the token that the daemon was started with are counted and recorded.
+const START_TOKEN_DEVICE: &str = "auth-token";
 
 /// A request that was let in: who makes it, and the device that proved itself.
 #[derive(Clone)]
@@ -51,7 +56,7 @@ pub(crate) async fn guard(State(host): State<Arc<Host>>, mut request: Request, n
     let mut response = match admit(&host, &request) {
         Ok(_) if request.method() == Method::OPTIONS => StatusCode::OK.into_response(),
         Ok(admitted) => {
-            let proved = admitted.client.is_some() || admitted.caller.agent.is_some();
+            let proved = admitted.caller.device.is_some() || admitted.caller.agent.is_some();
             let is_authenticated = proved || !host.settings.require_auth;
             if let Some(slot) = request.extensions().get::<Arc<ConnectionSlot>>()
                 && is_authenticated
@@ -69,7 +74,7 @@ pub(crate) async fn guard(State(host): State<Arc<Host>>, mut request: Request, n
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
         headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, DELETE, OPTIONS"));
-        let allowed = "Content-Type, Authorization, X-Cdev-Token, X-Cdev-Protocol-Version, X-Roost-Local, \
+        let allowed = "Content-Type, Authorization, X-Cdev-Token, X-Clarity-Token, X-Cdev-Protocol-Version, X-Roost-Local, \
                        Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID";
         headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(allowed));
         headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("Mcp-Session-Id"));
@@ -134,7 +139,12 @@ fn admit(host: &Host, request: &Request<Body>) -> Result<AdmittedRequest, Box<Re
         let caller = Caller::new(Door::Http, Scope::Operate, None);
         return Ok(AdmittedRequest { caller, client: None });
     }
-    let client = token.and_then(|token| host.auth.devices.authenticate(token).ok()).ok_or_else(unauthorized)?;
+    let token = token.ok_or_else(unauthorized)?;
+    if is_start_token(&host.settings, token) {
+        let starter = Device { id: START_TOKEN_DEVICE.into(), name: START_TOKEN_DEVICE.into() };
+        return Ok(AdmittedRequest { caller: Caller::new(Door::Http, Scope::Admin, Some(starter)), client: None });
+    }
+    let client = host.auth.devices.authenticate(token).map_err(|_| unauthorized())?;
     let device = Device { id: client.device_id.to_string(), name: client.name.clone() };
     Ok(AdmittedRequest { caller: Caller::new(Door::Http, client.scope, Some(device)), client: Some(client) })
 }
@@ -167,11 +177,19 @@ fn is_open(path: &str) -> bool {
     web_app::is_served(path) || OPEN.contains(&path) || OPEN_BELOW.iter().any(|open| path.starts_with(open))
 }
 
-/// The token of a request: in its header, or among a WebSocket's protocols, where a browser can put it.
+/// Whether this is the token that the daemon was started with.
+fn is_start_token(settings: &Settings, token: &str) -> bool {
+    settings.start_token.as_ref().is_some_and(|ours| TokenHash::new(token) == TokenHash::new(ours.expose()))
+}
+
+/// The token of a request: in one of its headers, or among a WebSocket's protocols, where a browser can put it.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let header = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     if let Some((scheme, token)) = header.and_then(|value| value.split_once(' ')) {
         return scheme.eq_ignore_ascii_case("bearer").then(|| token.trim());
+    }
+    if let Some(token) = headers.get(CLARITY_TOKEN) {
+        return token.to_str().ok().map(str::trim);
     }
     let protocols = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter().filter_map(|value| value.to_str().ok());
     protocols.flat_map(|all| all.split(',')).find_map(|one| one.trim().strip_prefix(BEARER_PROTOCOL))

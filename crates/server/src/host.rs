@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use roost_engine::Engine;
 use roost_gateway::bootstrap::Bootstrap;
 use roost_gateway::endpoint::Endpoint;
-use roost_gateway::runs::{AgentServices, Runs};
+use roost_gateway::runs::{RunMessages, Runs};
 use roost_gateway::secrets::Secrets;
 use roost_gateway::services::Services;
 use roost_log::Log;
@@ -56,8 +56,10 @@ pub struct Parts {
     pub version: String,
     /// The MCP gateway; without it there is nothing at `/mcp`.
     pub gateway: Option<Arc<Endpoint>>,
-    /// The services of the gateway, against which reports of runs are held; without them no report may name a service.
-    pub agent_services: Option<Arc<dyn AgentServices>>,
+    /// Agent runs, those that are reported and those that are hosted.
+    pub runs: Arc<Runs>,
+    /// Passes messages to reported runs.
+    pub run_messages: Arc<RunMessages>,
     /// The secrets of services.
     pub secrets: Arc<Secrets>,
     /// The settings of other programs, in which the gateway can be registered.
@@ -81,7 +83,8 @@ pub(crate) struct Host {
     pub(crate) delivery: Delivery,
     pub(crate) auth: Arc<Auth>,
     pub(crate) gateway: Option<Arc<Endpoint>>,
-    pub(crate) runs: Runs,
+    pub(crate) runs: Arc<Runs>,
+    pub(crate) run_messages: Arc<RunMessages>,
     pub(crate) secrets: Arc<Secrets>,
     pub(crate) bootstrap: Bootstrap,
     pub(crate) throttles: Throttles,
@@ -175,7 +178,8 @@ impl Host {
             settings,
             secrets: parts.secrets,
             bootstrap: parts.bootstrap,
-            runs: Runs::new(parts.log.clone(), parts.agent_services),
+            runs: parts.runs,
+            run_messages: parts.run_messages,
             sessions: Sessions { engine: parts.engine, log: parts.log, tails: Tails::default() },
             workspaces,
             services: parts.services,

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use roost_model::secret::Secret;
 pub use roost_workspace::files::Limits as UploadLimits;
 
 /// All settings of the server; [`Settings::default`] listens on no TCP address.
@@ -23,6 +24,8 @@ pub struct Settings {
     pub config_dir: Option<PathBuf>,
     /// Whether TCP clients need a token.
     pub require_auth: bool,
+    /// A token with the scope `admin` that whoever started the daemon chose; it is valid until the daemon ends.
+    pub start_token: Option<Secret>,
     /// Whether somebody at the machine must agree to a new device.
     pub require_pairing_approval: bool,
     /// How long a pairing token can be exchanged.
@@ -127,6 +130,7 @@ impl Default for Settings {
             workspace_roots: Vec::new(),
             config_dir: None,
             require_auth: true,
+            start_token: None,
             require_pairing_approval: false,
             pairing_token_secs: 3600,
             allowed_origins: Vec::new(),

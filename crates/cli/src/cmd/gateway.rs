@@ -34,6 +34,13 @@ pub(crate) struct Args {
     command: GatewayCommand,
 }
 
+impl Args {
+    /// `gateway serve --stdio` for all services.
+    pub(crate) fn all_services() -> Self {
+        Self { command: GatewayCommand::Serve(ServeArgs { stdio: true, namespace: None, lazy: false }) }
+    }
+}
+
 #[derive(clap::Subcommand)]
 enum GatewayCommand {
     Serve(ServeArgs),
@@ -61,16 +68,21 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         // Nobody listens, so a daemon is started.
         drop(connect::open(context).await?);
     }
-    let input = File::from(fcntl_dupfd_cloexec(rustix::stdio::stdin(), FIRST_FREE).map_err(start_error)?);
-    let output = File::from(fcntl_dupfd_cloexec(rustix::stdio::stdout(), FIRST_FREE).map_err(start_error)?);
-    // From here on nothing but the protocol reaches the client, whoever prints.
-    rustix::stdio::dup2_stdout(rustix::stdio::stderr()).map_err(start_error)?;
+    let (input, output) = protocol_stdio()?;
     let mut attach = json!({ "mcp_namespace": namespace });
     if lazy {
         attach["lazy"] = true.into();
     }
     blocking(move || carry(&socket, &attach.to_string(), input, output).map_err(Error::Output)).await?;
     Ok(Exit::Completed)
+}
+
+/// The program's stdin and stdout, for a protocol alone: whatever else prints to stdout from here on goes to stderr.
+pub(crate) fn protocol_stdio() -> Result<(File, File), Error> {
+    let input = File::from(fcntl_dupfd_cloexec(rustix::stdio::stdin(), FIRST_FREE).map_err(start_error)?);
+    let output = File::from(fcntl_dupfd_cloexec(rustix::stdio::stdout(), FIRST_FREE).map_err(start_error)?);
+    rustix::stdio::dup2_stdout(rustix::stdio::stderr()).map_err(start_error)?;
+    Ok((input, output))
 }
 
 /// Carries lines both ways until the daemon closes the connection, which it does after the client has.

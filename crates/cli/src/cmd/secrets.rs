@@ -68,8 +68,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         SecretsAction::Set { reference } => {
             // Connected first, so that nobody types a secret for nothing.
             let client = connect::open(context).await?;
-            let asked = reference.clone();
-            let secret = blocking(move || read_secret(&asked).map_err(Error::Input)).await?;
+            let secret = ask_for(&reference).await?;
             let written = client.call::<method::SecretSet>(SecretSetParams { auth_ref: reference, secret }).await?;
             match json {
                 true => screen::print_json(&written)?,
@@ -121,6 +120,12 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         }
     }
     Ok(Exit::Completed)
+}
+
+/// Asks for a secret at the terminal, or reads it from whatever stdin is.
+pub(crate) async fn ask_for(reference: &str) -> Result<Secret, Error> {
+    let reference = reference.to_owned();
+    blocking(move || read_secret(&reference).map_err(Error::Input)).await
 }
 
 fn described(check: &SecretCheck) -> String {

@@ -3,6 +3,8 @@
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use roost_model::secret::Secret;
+
 use crate::error::Error;
 use crate::paths::working_directory;
 use crate::tls::Tls;
@@ -35,12 +37,15 @@ pub struct Args {
     /// Show how to connect a device
     #[arg(skip)]
     pub pairs: bool,
+    /// A token with the scope `admin`, valid until the daemon ends
+    #[arg(skip)]
+    pub start_token: Option<Secret>,
 }
 
 impl Args {
     /// As for `roost` without a command: serve, and show how to connect.
     pub(crate) fn without_command(listen: Listen) -> Self {
-        Self { listen, auto: false, background: false, pairs: true }
+        Self { listen, auto: false, background: false, pairs: true, start_token: None }
     }
 }
 

@@ -1,6 +1,8 @@
 //! `roost services`: the MCP servers whose tools agents get through Roost.
 
-mod declare;
+mod agent_flags;
+pub(crate) mod declare;
+pub(crate) mod local_module;
 mod show;
 
 use std::path::PathBuf;
@@ -18,18 +20,20 @@ use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen::{self, one_line};
+use crate::stderr::print_stderr;
 
 const EXAMPLES: &str = "\
 Examples:
   roost services                                        list the services
   roost services add-remote --endpoint https://mcp.example.com/mcp --module docs
+  roost services add dice.clarity                       compile a Clarity source, add it and start it
   roost services add-stdio -- npx -y @modelcontextprotocol/server-everything
   roost services details docs                           state, tools, log and what happened last
   roost services logs -f docs                           follow the log of a service
   roost services approve docs                           offer tools that changed, as they are now
   roost services remove docs                            stop it and forget it
 
-A service is an MCP server: a program that Roost starts, or an address. Agents that Roost runs get its tools as
+A service is an MCP server: a program that Roost starts, an address, or a wasm module. Agents that Roost runs get its tools as
 NAME__TOOL, after the same rules and questions as their own tools.";
 
 /// Add, watch and control MCP services: the tools that agents get through Roost
@@ -45,6 +49,10 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand)]
 enum ServicesAction {
+    /// Add a wasm module, or compile a Clarity source and add that, and start it
+    Add(local_module::LocalModule),
+    /// Compile all Clarity sources of a folder, and add and start them
+    AddAll(local_module::LocalModules),
     /// Add a server at an address, and start it
     AddRemote(declare::Remote),
     /// Add a program that speaks MCP on its standard input and output, and start it
@@ -104,6 +112,11 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let services = Services { client, json: args.json };
     match args.action {
         None | Some(ServicesAction::List) => services.list().await,
+        Some(ServicesAction::Add(local)) => {
+            let built = local.build().await?;
+            services.add(built.manifest(&local.options.entry, &local.options.agent)?, true).await
+        }
+        Some(ServicesAction::AddAll(all)) => services.add_all(all).await,
         Some(ServicesAction::AddRemote(remote)) => services.add(remote.manifest()?, !remote.common.no_start).await,
         Some(ServicesAction::AddStdio(program)) => services.add(program.manifest()?, !program.common.no_start).await,
         Some(ServicesAction::Apply { file }) => services.add(declare::read(&file).await?, false).await,
@@ -169,10 +182,38 @@ impl Services {
     async fn add(&self, manifest: Map<String, Value>, starts: bool) -> Result<Exit, Error> {
         let mut service = self.client.call::<method::ServiceApply>(ServiceApplyParams { manifest }).await?.service;
         if starts && service.runtime.enabled {
+            // A program may first be downloaded, and a module compiled.
+            screen::replace_line(format_args!("starting {} …", one_line(&service.manifest.metadata.module)));
             let params = ServiceParams { service_id: service.service_id.to_string() };
-            service = self.client.call::<method::ServiceStart>(params).await?.service;
+            let started = self.client.call::<method::ServiceStart>(params).await;
+            screen::replace_line("");
+            service = started?.service;
         }
         self.report(service)
+    }
+
+    /// Adds every source that can be added; one that cannot does not keep the others from it.
+    async fn add_all(&self, all: local_module::LocalModules) -> Result<Exit, Error> {
+        let sources = all.sources()?;
+        if sources.is_empty() {
+            print_stderr(format_args!("there are no .clarity files in {}", all.dir.display()));
+        }
+        let mut exit = Exit::Completed;
+        for source in sources {
+            let added = async {
+                let built = all.options.build(&source, &local_module::ModuleNames::default()).await?;
+                self.add(built.manifest(&all.options.entry, &all.options.agent)?, true).await
+            };
+            match added.await {
+                Ok(Exit::Completed) => {}
+                Ok(failed) => exit = failed,
+                Err(error) => {
+                    print_stderr(format_args!("roost: {error}"));
+                    exit = Exit::Failed;
+                }
+            }
+        }
+        Ok(exit)
     }
 
     async fn status(&self, named: &Service) -> Result<Exit, Error> {

@@ -38,6 +38,8 @@ pub struct Bootstrap {
     pub folders: SettingsFolders,
     /// The program that serves the gateway over stdio: a path, or a name in `PATH`.
     pub command: String,
+    /// The state directory, if it is not the usual one: a program that starts the gateway does not know it otherwise.
+    pub state: Option<PathBuf>,
     /// The project whose `AGENTS.md` may tell of the gateway.
     pub project: Option<PathBuf>,
 }
@@ -45,7 +47,8 @@ pub struct Bootstrap {
 impl Bootstrap {
     /// How a program reaches the gateway that it starts by itself.
     pub fn stdio(&self) -> Reach {
-        let args = ["gateway", "serve", "--stdio"].map(Into::into).to_vec();
+        let state = self.state.iter().flat_map(|state| ["--state".to_owned(), state.display().to_string()]);
+        let args = state.chain(["gateway", "serve", "--stdio"].map(Into::into)).collect();
         Reach::Stdio { command: self.command.clone(), args }
     }
 
@@ -118,7 +121,7 @@ mod tests {
     fn bootstrap(home: &TempDir) -> Bootstrap {
         let home = home.path().to_owned();
         let folders = SettingsFolders { config: home.join(".config"), home: home.clone(), codex: None, claude: None };
-        Bootstrap { folders, command: "/opt/roost".into(), project: Some(home) }
+        Bootstrap { folders, command: "/opt/roost".into(), state: None, project: Some(home) }
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl ExceededBudget {
             BudgetKind::Tokens => format!("{spent} of {limit} tokens"),
             BudgetKind::CostUsd => format!("${spent:.2} of ${limit:.2}"),
         };
-        format!("the run {run} has used up its budget: {what}; raise it in [gateway.budgets] of roost.toml")
+        format!("the run {run} has used up its budget: {what}; raise it in [budgets] of roost.toml")
     }
 
     /// What a person is shown who is asked for more.

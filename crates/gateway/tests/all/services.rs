@@ -3,6 +3,6 @@
 mod approving;
 mod declaring;
 mod faults;
-mod kit;
+pub(crate) mod kit;
 mod living;
 mod pooling;

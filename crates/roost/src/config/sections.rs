@@ -58,6 +58,7 @@ pub(crate) struct Config {
     pub(crate) sessions: Sessions,
     pub(crate) policy: Policy,
     pub(crate) gateway: Gateway,
+    pub(crate) budgets: Budgets,
     pub(crate) log: Log,
     /// Agents by their ids; `demo` is there without being named.
     #[serde(deserialize_with = "by_runtime_id")]
@@ -255,6 +256,30 @@ section! {
         /// The folder of the secrets that `file:` references name; else `secrets` in the state directory.
         secrets: Option<PathBuf> = None,
     }
+}
+
+section! {
+    /// `[budgets]`: what one agent run may use up before its calls through the gateway stop; 0 means any amount.
+    Budgets {
+        /// Tool calls of a run through the gateway.
+        calls: u64 = 0,
+        /// Tokens that the models of a run read and wrote.
+        tokens: u64 = 0,
+        /// Cost of a run's models in US dollars.
+        cost_usd: f64 = 0.0,
+        /// What happens to a call beyond that.
+        when_exceeded: WhenExceeded = WhenExceeded::Stop,
+    }
+}
+
+/// What happens to the calls of a run that has used up its budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum WhenExceeded {
+    /// It is denied.
+    Stop,
+    /// A person is asked for as much again.
+    Ask,
 }
 
 section! {

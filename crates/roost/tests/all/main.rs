@@ -6,6 +6,8 @@ mod acp;
 mod approving;
 mod asking;
 mod attaching;
+mod bootstrap;
+mod clarity;
 mod claude;
 mod codex;
 mod commands;

@@ -1,9 +1,10 @@
 //! `audit/list`: what happened at the gateway, as records of seed 003. Each is made from one event of the log.
 
 use roost_log::StreamId;
-use roost_model::event::{EventBody, NormalizedEvent, NormalizedEventType};
+use roost_model::event::{EventBody, NormalizedEvent};
 use roost_model::ids::{ServiceId, SessionId};
 use roost_model::payload::{McpToolCalledPayload, ServiceStateChangedPayload};
+use roost_model::run::{AgentEvent, EventLevel};
 use roost_model::service::Lifecycle;
 use roost_rpc::{AuditLevel, AuditListParams, AuditListResult, AuditRecord, Fault};
 use serde_json::{Map, Value, json};
@@ -14,15 +15,6 @@ use crate::fault;
 
 /// The kind of records about calls.
 pub(crate) const TOOL_CALLED: &str = "mcp.tool_called";
-/// The events that become records.
-pub(crate) const TYPES: [NormalizedEventType; 6] = [
-    NormalizedEventType::ServiceManifestApplied,
-    NormalizedEventType::ServiceStateChanged,
-    NormalizedEventType::ServiceInterfaceRefreshed,
-    NormalizedEventType::ServiceToolsApproved,
-    NormalizedEventType::ServiceRemoved,
-    NormalizedEventType::McpToolCalled,
-];
 /// Events that are read at once.
 const PAGE: usize = 500;
 /// How far back records are looked for, in events.
@@ -115,9 +107,27 @@ pub(crate) fn from_event(event: &NormalizedEvent) -> Option<AuditRecord> {
             format!("{} is removed", removed.namespace),
             json!({ "namespace": removed.namespace }),
         ),
-        _ => return None,
+        EventBody::McpBudgetExceeded(exceeded) => {
+            let message = format!("the run {} has used up its budget", exceeded.run_id);
+            let data = json!({
+                "runId": exceeded.run_id, "budget": exceeded.budget, "spent": exceeded.spent, "limit": exceeded.limit,
+            });
+            return Some(record(event, "mcp.budget_exceeded", None, Warn, message, data));
+        }
+        body => return AgentEvent::from_body(body).map(|reported| of_run(event, reported)),
     };
     Some(record(event, kind, Some(service.clone()), level, message, data))
+}
+
+/// The record of what a client reported of a run.
+fn of_run(event: &NormalizedEvent, reported: AgentEvent) -> AuditRecord {
+    let AgentEvent { kind, level, message, service_id, data, .. } = reported;
+    let level = match level {
+        EventLevel::Info => AuditLevel::Info,
+        EventLevel::Warn => AuditLevel::Warn,
+        EventLevel::Error => AuditLevel::Error,
+    };
+    record(event, &kind, service_id, level, message, Value::Object(data))
 }
 
 /// What a record says of a call. `routedTool` and `category` are as in seed 003.

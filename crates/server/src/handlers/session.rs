@@ -113,7 +113,7 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
 }
 
 /// Refuses a value that is too big: it would be in an event and in every list.
-fn check_size(field: &str, bytes: usize, most: usize) -> Result<(), Fault> {
+pub(super) fn check_size(field: &str, bytes: usize, most: usize) -> Result<(), Fault> {
     if bytes <= most {
         return Ok(());
     }

@@ -56,6 +56,42 @@ async fn only_an_access_token_that_was_given_out_opens_anything() {
 }
 
 #[tokio::test]
+async fn the_token_that_the_daemon_was_started_with_opens_everything_in_either_header() {
+    let start_token = "a-token-of-whoever-starts-it";
+    let door = Door::open_with(|settings| settings.start_token = Some(start_token.into())).await;
+    let device = door.token().await;
+    let services = r#"{"jsonrpc":"2.0","id":1,"method":"secret/list"}"#;
+    let cases = [
+        ("Authorization", bearer(start_token), 200),
+        ("X-Clarity-Token", start_token.to_owned(), 200),
+        ("X-Clarity-Token", device.clone(), 200),
+        ("X-Clarity-Token", String::new(), 401),
+        ("X-Clarity-Token", format!("{start_token}x"), 401),
+        ("X-Clarity-Token", start_token[1..].to_owned(), 401),
+    ];
+    for (name, value, expected) in cases {
+        let (status, ..) = door.http("POST /api/rpc", &[(name, &value), JSON], HEALTH).await;
+        assert_eq!(status, expected, "{name}: {value}");
+    }
+    let (_, _, body) = door.http("POST /api/rpc", &[("X-Clarity-Token", start_token), JSON], services).await;
+    assert!(body.contains("\"result\""), "it has the scope admin: {body}");
+    let (_, _, body) = door.http("POST /api/rpc", &[("X-Clarity-Token", &device), JSON], services).await;
+    assert!(body.contains("\"error\""), "a device keeps its own scope: {body}");
+    // A page of another site gets nowhere, whatever it knows.
+    let evil = [("X-Clarity-Token", start_token), ("Origin", "https://evil.example"), JSON];
+    assert_eq!(door.http("POST /api/rpc", &evil, HEALTH).await.0, 403);
+    assert_eq!(door.http(&format!("GET /api/events?token={start_token}"), &[], "").await.0, 400);
+}
+
+#[tokio::test]
+async fn without_a_start_token_no_empty_or_guessed_one_is_taken() {
+    let door = Door::open().await;
+    for token in ["", " ", "auth-token"] {
+        assert_eq!(door.http("POST /api/rpc", &[("X-Clarity-Token", token), JSON], HEALTH).await.0, 401, "{token:?}");
+    }
+}
+
+#[tokio::test]
 async fn what_pairs_a_device_needs_no_token() {
     let door = Door::open().await;
     for path in ["/health", "/", "/pair", "/api/pair/info"] {

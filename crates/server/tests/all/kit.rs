@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use futures::{SinkExt, StreamExt};
 use roost_gateway::bootstrap::{Bootstrap, SettingsFolders};
-use roost_gateway::endpoint::Endpoint;
+use roost_gateway::endpoint::{Endpoint, EndpointSettings};
+use roost_gateway::governance::{EngineGovernor, GovernanceOptions};
+use roost_gateway::runs::{AgentCalls, RunMessages, Runs};
 use roost_gateway::secrets::Secrets;
 use roost_gateway::services::{ServiceOptions, Services};
 use roost_log::Log;
@@ -84,11 +86,15 @@ impl Door {
         configure(&mut settings);
         let folders =
             SettingsFolders { home: home.to_owned(), config: home.join(".config"), codex: None, claude: None };
-        let bootstrap = Bootstrap { folders, command: "roost".into(), project: Some(repo.clone()) };
+        let bootstrap = Bootstrap { folders, command: "roost".into(), state: None, project: Some(repo.clone()) };
         let secrets = Arc::new(Secrets::new(state.join("secrets"), |_| None));
         let servers = FakeServers::default();
         let (connect, options) = (Arc::new(servers.clone()), ServiceOptions::default());
         let services = Arc::new(Services::start(log.clone(), connect, options, "0.0.0").await.unwrap());
+        let runs = Arc::new(Runs::new(log.clone(), None));
+        let governor = EngineGovernor::new(harness.engine.clone(), log.clone(), GovernanceOptions::default());
+        let own = Endpoint::new(services.clone(), Arc::new(governor), EndpointSettings::new("0.0.0")).unwrap();
+        let run_messages = Arc::new(RunMessages::new(services.clone(), runs.clone(), AgentCalls::new(own)));
         let parts = Parts {
             engine: harness.engine.clone(),
             clients: Arc::default(),
@@ -97,7 +103,8 @@ impl Door {
             version: "0.0.0".into(),
             services: services.clone(),
             gateway,
-            agent_services: None,
+            runs,
+            run_messages,
             secrets,
             bootstrap,
         };

@@ -1,5 +1,6 @@
 //! Services at the door: who may do what, what others see of it, and the stream of what happens.
 
+use roost_log::{Log, StreamId};
 use roost_rpc::Scope;
 use serde_json::{Value, json};
 use testkit::soon;
@@ -25,6 +26,36 @@ fn manifest() -> Value {
 
 async fn token(door: &Door, scope: Scope) -> String {
     door.pair(Some(scope)).await["access_token"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn the_audit_is_what_a_replay_of_the_log_from_zero_gives() {
+    let door = Door::open().await;
+    let mut local = door.local().await;
+    let applied = local.call("service/apply", json!({ "manifest": manifest() })).await.unwrap();
+    let id = json!({ "service_id": applied["service"]["serviceId"] });
+    local.call("service/start", id.clone()).await.unwrap();
+    // More than are read at once.
+    let event =
+        |at: usize| json!({ "kind": "agent.tool_called", "run_id": format!("r{}", at % 7), "data": { "at": at } });
+    let events: Vec<_> = (0..1200).map(event).collect();
+    local.call("run/report", json!({ "events": events })).await.unwrap();
+    local.call("service/stop", id).await.unwrap();
+    let page = door.harness.log.read(&StreamId::host(), 0, 10_000).await.unwrap();
+    let replayed = page.batch.iter().filter_map(|entry| {
+        let name = entry.event().unwrap().body.name();
+        ["service.", "mcp.", "agent."].iter().any(|of_gateway| name.starts_with(of_gateway)).then(|| entry.seq())
+    });
+    let replayed: Vec<u64> = replayed.collect();
+    let seqs = |listed: &Value| -> Vec<u64> {
+        listed["items"].as_array().unwrap().iter().map(|record| record["seq"].as_u64().unwrap()).collect()
+    };
+    let whole = local.call("audit/list", json!({ "limit": 2000 })).await.unwrap();
+    assert_eq!(seqs(&whole), replayed);
+    assert!(replayed.len() > 1200);
+    let middle = replayed[700];
+    let rest = local.call("audit/list", json!({ "limit": 2000, "after": middle })).await.unwrap();
+    assert_eq!(seqs(&rest), replayed[701..]);
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 use tokio::io::AsyncReadExt;
 
+use super::agent_flags::AgentFlags;
 use crate::error::Error;
 
 /// Programs that run another one, which their first argument names.
@@ -12,7 +13,7 @@ const RUNNERS: [&str; 6] = ["npx", "bunx", "pnpx", "uvx", "pipx", "docker"];
 
 /// What both kinds of services have.
 #[derive(clap::Args)]
-pub(super) struct Common {
+pub(crate) struct Common {
     /// The name of the service, which its tools begin with [default: from the address or the command]
     #[arg(long)]
     module: Option<String>,
@@ -39,12 +40,12 @@ pub(super) struct Common {
     no_autostart: bool,
     /// Do not start it now
     #[arg(long)]
-    pub(super) no_start: bool,
+    pub(crate) no_start: bool,
 }
 
 /// A server at an address.
 #[derive(clap::Args)]
-pub(super) struct Remote {
+pub(crate) struct Remote {
     /// The address at which it speaks MCP
     #[arg(long)]
     endpoint: String,
@@ -55,15 +56,18 @@ pub(super) struct Remote {
     #[arg(long, value_name = "REF")]
     auth_ref: Option<String>,
     #[command(flatten)]
-    pub(super) common: Common,
+    pub(crate) common: Common,
+    #[command(flatten)]
+    agent: AgentFlags,
 }
 
 impl Remote {
-    pub(super) fn manifest(&self) -> Result<Map<String, Value>, Error> {
+    pub(crate) fn manifest(&self) -> Result<Map<String, Value>, Error> {
         let module = self.common.module.clone().unwrap_or_else(|| module_of_endpoint(&self.endpoint));
         let mut origin = json!({ "type": "remote_mcp", "endpoint": self.endpoint, "transport": self.transport });
         put(&mut origin, "authRef", self.auth_ref.as_ref());
-        Ok(self.common.manifest(&self.endpoint, &module, origin))
+        let kind = self.agent.metadata(&module)?;
+        Ok(self.common.manifest(&self.endpoint, &module, origin, kind))
     }
 }
 
@@ -81,6 +85,8 @@ pub(super) struct StdioProgram {
     cwd: Option<PathBuf>,
     #[command(flatten)]
     pub(super) common: Common,
+    #[command(flatten)]
+    agent: AgentFlags,
     /// The program and its arguments, after `--`
     #[arg(required = true, last = true)]
     command: Vec<String>,
@@ -106,33 +112,48 @@ impl StdioProgram {
         put(&mut origin, "env", (!variables.is_empty()).then_some(variables));
         let cwd = self.cwd.as_deref().map(std::path::absolute).transpose().map_err(Error::NoCwd)?;
         put(&mut origin, "cwd", cwd.map(|cwd| cwd.to_string_lossy().into_owned()));
-        Ok(self.common.manifest(command, &module, origin))
+        let kind = self.agent.metadata(&module)?;
+        Ok(self.common.manifest(command, &module, origin, kind))
     }
 }
 
 impl Common {
-    fn manifest(&self, source: &str, module: &str, mut origin: Value) -> Map<String, Value> {
+    fn manifest(&self, source: &str, module: &str, mut origin: Value, kind: Map<String, Value>) -> Map<String, Value> {
         put(&mut origin, "timeoutMs", self.timeout_ms);
         put(&mut origin, "allowedTools", self.allow_tools.as_ref());
         put(&mut origin, "maxPayloadBytes", self.max_payload_bytes);
         put(&mut origin, "maxConcurrency", self.max_concurrency);
-        let mut metadata = json!({ "sourceFile": source, "module": module, "serviceType": "mcp" });
+        let mut metadata = json!({ "sourceFile": source, "module": module });
         put(&mut metadata, "displayName", self.name.as_ref());
-        let mut spec = json!({
-            "origin": origin, "enabled": true, "autostart": !self.no_autostart,
-            "restartPolicy": { "mode": "on-failure", "maxRestarts": 5, "windowSeconds": 60 }, "policyRef": "default",
-        });
+        for (name, value) in kind {
+            metadata[name] = value;
+        }
+        let mut spec = spec(origin, !self.no_autostart);
         put(&mut spec, "toolNamespace", self.namespace.as_ref());
-        Map::from_iter([
-            ("apiVersion".to_owned(), json!("clarity.runtime/v1")),
-            ("kind".to_owned(), json!("MCPService")),
-            ("metadata".to_owned(), metadata),
-            ("spec".to_owned(), spec),
-        ])
+        document(metadata, spec)
     }
 }
 
-fn put(object: &mut Value, key: &str, value: Option<impl serde::Serialize>) {
+/// How a service is kept running, unless somebody says otherwise.
+pub(super) fn spec(origin: Value, autostart: bool) -> Value {
+    json!({
+        "origin": origin, "enabled": true, "autostart": autostart,
+        "restartPolicy": { "mode": "on-failure", "maxRestarts": 5, "windowSeconds": 60 }, "policyRef": "default",
+    })
+}
+
+/// A manifest of these two parts.
+pub(super) fn document(metadata: Value, spec: Value) -> Map<String, Value> {
+    Map::from_iter([
+        ("apiVersion".to_owned(), json!("clarity.runtime/v1")),
+        ("kind".to_owned(), json!("MCPService")),
+        ("metadata".to_owned(), metadata),
+        ("spec".to_owned(), spec),
+    ])
+}
+
+/// Adds a member that was given.
+pub(super) fn put(object: &mut Value, key: &str, value: Option<impl serde::Serialize>) {
     if let Some(value) = value {
         object[key] = json!(value);
     }

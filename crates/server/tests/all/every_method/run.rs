@@ -38,5 +38,18 @@ pub(super) fn rows() -> Vec<Row> {
             json!({ "runId": "r1", "items": [{ "kind": "agent.tool_called", "level": "info", "data": { "runId": "r1" } }] }),
         ),
         refuses("GET /api/agents/runs/{run_id}/events", json!({ "run_id": "nobody" }), "INVALID_PAYLOAD"),
+        gives("run/message", json!({ "run_id": "r1", "message": "hello" }), json!({ "ok": true, "runId": "r1" })),
+        refuses("run/message", json!({ "run_id": "r1", "message": " " }), "INVALID_PAYLOAD"),
+        refuses("run/message", json!({ "run_id": "nobody", "message": "hello" }), "INVALID_PAYLOAD"),
+        gives(
+            "POST /api/agents/runs/{run_id}/messages",
+            json!({ "run_id": "r1", "text": "hello", "role": "system" }),
+            json!({ "ok": true, "runId": "r1" }),
+        ),
+        refuses(
+            "POST /api/agents/runs/{run_id}/messages",
+            json!({ "run_id": "nobody", "text": "hello" }),
+            "INVALID_PAYLOAD",
+        ),
     ]
 }

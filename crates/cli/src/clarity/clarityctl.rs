@@ -1,0 +1,551 @@
+//! `clarityctl`: operates services. It prints what the daemon answers, as JSON.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Parser, Subcommand};
+use roost_model::service::Lifecycle;
+use roost_model::service::manifest::ServiceOrigin;
+use roost_rpc::{
+    BootstrapParams, BootstrapRemoveParams, GatewayTransport, NoParams, SecretParams, SecretSetParams,
+    ServiceApplyParams, ServiceDetailsParams, ServiceLogsParams, ServiceParams, ServiceRecord, ServiceResult, method,
+};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::control_plane::ControlPlane;
+use super::{bridge, doctor, token};
+use crate::blocking::blocking;
+use crate::cli::{Context, Global};
+use crate::cmd::services::declare::Remote;
+use crate::cmd::services::local_module::{
+    BUILD_FOLDER, BuiltModule, LocalModule, LocalModules, ModuleNames, ModuleOptions,
+};
+use crate::cmd::{gateway, secrets};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::screen::{self, one_line};
+use crate::stderr::print_stderr;
+
+const EXAMPLES: &str = "\
+Examples:
+  clarityctl add dice                      compile dice.clarity, register it and start it
+  clarityctl add-all services --recursive  the same for a folder
+  clarityctl add-remote --endpoint https://mcp.example.com/mcp --module docs
+  clarityctl list                          the services, as JSON
+  clarityctl bootstrap --clients codex     register the gateway in Codex
+  clarityctl doctor                        check the daemon, the compiler and this folder
+
+This is Roost: `roost services` has the same and more, with tables.";
+
+/// Control the services of Roost's MCP gateway, with the commands of clarity-runtime
+#[derive(Parser)]
+#[command(name = "clarityctl", version, after_help = EXAMPLES)]
+pub(crate) struct Clarityctl {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(flatten)]
+    pub(crate) daemon: DaemonOptions,
+    #[command(subcommand)]
+    pub(crate) command: CtlCommand,
+}
+
+/// Where the daemon is.
+#[derive(Args)]
+pub(crate) struct DaemonOptions {
+    /// The daemon's URL [default: your own daemon, by its socket; it is started if none runs]
+    #[arg(long, value_name = "URL", env = "CLARITYD_URL", global = true)]
+    daemon_url: Option<String>,
+    /// The daemon's token, for a URL; better in CLARITYD_AUTH_TOKEN, where `ps` does not show it
+    #[arg(long, value_name = "TOKEN", global = true)]
+    auth_token: Option<String>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum CtlCommand {
+    /// List the services
+    List,
+    /// Show the daemon and all services
+    Status,
+    /// Compile a Clarity source (or take a wasm module), register it, start it and list its tools
+    Add(Box<LocalModule>),
+    /// The same for every Clarity source of a folder
+    AddAll(Box<LocalModules>),
+    /// Register a compiled module, and do not start it (legacy; `add` does both)
+    AddLocal(Box<AddLocal>),
+    /// Compile and start a source (legacy; the same as `add`)
+    StartSource(Box<StartSource>),
+    /// Register a server at an address, and do not start it
+    AddRemote(Box<Remote>),
+    /// Start a service
+    Start(Named),
+    /// Stop a service
+    Stop(Named),
+    /// Stop a service if it runs, and start it
+    Restart(Named),
+    /// List again what a service offers
+    Introspect(Named),
+    /// Let a service be started again that failed too often
+    Unquarantine(Named),
+    /// Stop a service and forget it
+    Remove {
+        #[command(flatten)]
+        service: Named,
+        /// Also delete its compiled module, if that lies in .clarity/build of the current folder
+        #[arg(long)]
+        cleanup_artifacts: bool,
+    },
+    /// Show a service from every side
+    Details {
+        #[command(flatten)]
+        service: Named,
+        /// Most lines of its log
+        #[arg(long, value_name = "N", default_value_t = 50)]
+        log_limit: u32,
+        /// Most events
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        event_limit: u32,
+        /// Most calls
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        call_limit: u32,
+    },
+    /// Show the log of a service
+    Logs {
+        #[command(flatten)]
+        service: Named,
+        /// Most lines
+        #[arg(long, value_name = "N", default_value_t = 200)]
+        limit: u32,
+    },
+    /// Secrets of remote services
+    Auth {
+        #[command(subcommand)]
+        action: AuthAction,
+    },
+    /// Register the gateway in other programs
+    Bootstrap {
+        /// The programs, divided by commas
+        #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "codex,claude")]
+        clients: Vec<String>,
+        /// How they reach the gateway
+        #[arg(long, default_value = "stdio", value_parser = ["stdio", "http"])]
+        transport: String,
+        /// The address for HTTP [default: the daemon's own]
+        #[arg(long, value_name = "URL")]
+        endpoint: Option<String>,
+        /// Tell agents of the gateway in the AGENTS.md of the daemon's folder
+        #[arg(long)]
+        update_agents_md: bool,
+    },
+    /// Remove the gateway from other programs
+    BootstrapRemove {
+        /// The programs, divided by commas
+        #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "codex,claude")]
+        clients: Vec<String>,
+    },
+    /// Check the daemon, the compiler and the folder of compiled modules
+    Doctor {
+        /// The Clarity compiler
+        #[arg(long, env = "CLARITYC_BIN", default_value = "clarityc", value_name = "PROGRAM")]
+        compiler_bin: OsString,
+    },
+    /// The MCP gateway for clients that start their servers
+    Gateway {
+        #[command(subcommand)]
+        action: GatewayAction,
+    },
+}
+
+/// A service by its id, or by its name.
+#[derive(Args)]
+pub(crate) struct Named {
+    /// Its id or name
+    #[arg(value_name = "SERVICE_ID")]
+    service: String,
+}
+
+#[derive(Args)]
+pub(crate) struct AddLocal {
+    /// The Clarity source
+    #[arg(long, value_name = "FILE")]
+    source: PathBuf,
+    /// Its name, which its tools begin with
+    #[arg(long)]
+    module: String,
+    /// The compiled module
+    #[arg(long, value_name = "FILE")]
+    wasm: PathBuf,
+    /// A name for people
+    #[arg(long, value_name = "TEXT")]
+    name: Option<String>,
+    #[command(flatten)]
+    options: ModuleOptions,
+}
+
+#[derive(Args)]
+pub(crate) struct StartSource {
+    /// The Clarity source
+    #[arg(long, value_name = "FILE")]
+    source: PathBuf,
+    #[command(flatten)]
+    names: ModuleNames,
+    #[command(flatten)]
+    options: ModuleOptions,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum AuthAction {
+    /// List the forms of references
+    Providers,
+    /// Say whether a reference can be used now
+    Validate {
+        /// env:VARIABLE, file:PATH, header_env:Header:VARIABLE, or a name
+        auth_ref: String,
+    },
+    /// List the secrets that are kept in files
+    ListSecrets,
+    /// Keep a secret in a file; it is read from stdin
+    SetSecret {
+        /// file: and a path within the folder of secrets
+        auth_ref: String,
+        /// The secret; others can see it here while the command runs, so leave it out
+        secret: Option<String>,
+    },
+    /// Delete a secret
+    DeleteSecret {
+        /// file: and a path within the folder of secrets
+        auth_ref: String,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum GatewayAction {
+    /// Be an MCP server for the program that starts this command
+    Serve {
+        /// Speak MCP over stdin and stdout
+        #[arg(long, required = true)]
+        stdio: bool,
+    },
+}
+
+/// A service that was added.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Added {
+    service_id: String,
+    source_file: PathBuf,
+    wasm_path: PathBuf,
+    module: String,
+}
+
+pub(crate) async fn run(daemon: DaemonOptions, command: CtlCommand, context: &Context) -> Result<Exit, Error> {
+    let open = ControlPlane::open(daemon.daemon_url, token(daemon.auth_token), context).await;
+    if let CtlCommand::Doctor { compiler_bin } = &command {
+        let report = doctor::examine(open, compiler_bin).await;
+        print(&report)?;
+        return Ok(if report.ok { Exit::Completed } else { Exit::Failed });
+    }
+    Ctl(open?).carry_out(command, context).await
+}
+
+/// The daemon that is operated.
+struct Ctl(ControlPlane);
+
+impl Ctl {
+    async fn carry_out(self, command: CtlCommand, context: &Context) -> Result<Exit, Error> {
+        let daemon = &self.0;
+        match command {
+            CtlCommand::List => print(&daemon.call::<method::ServiceList>(NoParams {}).await?)?,
+            CtlCommand::Status => print(&daemon.call::<method::StatusGet>(NoParams {}).await?)?,
+            CtlCommand::Add(local) => {
+                let built = local.build().await?;
+                return self.add(&built, &local.options).await;
+            }
+            CtlCommand::StartSource(start) => {
+                legacy("start-source");
+                let StartSource { source, names, options } = *start;
+                let built = options.build(&source, &names).await?;
+                return self.add(&built, &options).await;
+            }
+            CtlCommand::AddAll(all) => return self.add_all(&all).await,
+            CtlCommand::AddLocal(local) => {
+                legacy("add-local");
+                let absolute = |path: &Path| std::path::absolute(path).map_err(Error::NoCwd);
+                let AddLocal { source, module, wasm, name, options } = *local;
+                let (source, wasm) = (absolute(&source)?, absolute(&wasm)?);
+                let built = BuiltModule { source, wasm, module, display_name: name };
+                print(&self.apply(built.manifest(&options.entry, &options.agent)?).await?)?;
+            }
+            CtlCommand::AddRemote(remote) => print(&self.apply(remote.manifest()?).await?)?,
+            CtlCommand::Start(service) => {
+                return report(daemon.call::<method::ServiceStart>(self.find(&service).await?).await?);
+            }
+            CtlCommand::Stop(service) => {
+                return report(daemon.call::<method::ServiceStop>(self.find(&service).await?).await?);
+            }
+            CtlCommand::Restart(service) => {
+                return report(daemon.call::<method::ServiceRestart>(self.find(&service).await?).await?);
+            }
+            CtlCommand::Unquarantine(service) => {
+                return report(daemon.call::<method::ServiceUnquarantine>(self.find(&service).await?).await?);
+            }
+            CtlCommand::Introspect(service) => {
+                print(&daemon.call::<method::ServiceIntrospect>(self.find(&service).await?).await?)?;
+            }
+            CtlCommand::Remove { service, cleanup_artifacts } => self.remove(&service, cleanup_artifacts).await?,
+            CtlCommand::Details { service, log_limit, event_limit, call_limit } => {
+                let ServiceParams { service_id } = self.find(&service).await?;
+                let [log_limit, event_limit, call_limit] = [log_limit, event_limit, call_limit].map(Some);
+                let params = ServiceDetailsParams { service_id, log_limit, event_limit, call_limit };
+                print(&daemon.call::<method::ServiceDetailsGet>(params).await?)?;
+            }
+            CtlCommand::Logs { service, limit } => {
+                let ServiceParams { service_id } = self.find(&service).await?;
+                let params = ServiceLogsParams { service_id, limit: Some(limit), after: None, follow: None };
+                let read = daemon.call::<method::ServiceLogs>(params).await?;
+                read.lines.iter().try_for_each(|line| screen::print(&one_line(line)))?;
+            }
+            CtlCommand::Auth { action } => return self.auth(action).await,
+            CtlCommand::Bootstrap { clients, transport, endpoint, update_agents_md } => {
+                let transport = if transport == "http" { GatewayTransport::Http } else { GatewayTransport::Stdio };
+                let params = BootstrapParams {
+                    clients: Some(clients),
+                    transport: Some(transport),
+                    endpoint,
+                    update_agents_md: Some(update_agents_md),
+                    dry_run: None,
+                };
+                let done = daemon.call::<method::BootstrapApply>(params).await?;
+                print(&done)?;
+                return Ok(failed_if(done.results.iter().any(|result| result.error.is_some())));
+            }
+            CtlCommand::BootstrapRemove { clients } => {
+                let params = BootstrapRemoveParams { clients: Some(clients), ..Default::default() };
+                let done = daemon.call::<method::BootstrapRemove>(params).await?;
+                print(&done)?;
+                return Ok(failed_if(!done.removed));
+            }
+            // Examined before the daemon has to be there.
+            CtlCommand::Doctor { .. } => {}
+            CtlCommand::Gateway { action: GatewayAction::Serve { stdio: _ } } => match self.0 {
+                ControlPlane::Socket(_) => return gateway::run(gateway::Args::all_services(), context).await,
+                ControlPlane::Url(url) => bridge::serve(url).await?,
+            },
+        }
+        Ok(Exit::Completed)
+    }
+
+    async fn apply(&self, manifest: Map<String, Value>) -> Result<ServiceResult, Error> {
+        self.0.call::<method::ServiceApply>(ServiceApplyParams { manifest }).await
+    }
+
+    /// Registers a module, starts it and lists its tools.
+    async fn start(&self, built: &BuiltModule, options: &ModuleOptions) -> Result<(Added, ServiceRecord), Error> {
+        let applied = self.apply(built.manifest(&options.entry, &options.agent)?).await?.service;
+        let service_id = applied.service_id.to_string();
+        let params = ServiceParams { service_id: service_id.clone() };
+        let service = self.0.call::<method::ServiceStart>(params).await?.service;
+        let BuiltModule { source, wasm, module, .. } = built.clone();
+        Ok((Added { service_id, source_file: source, wasm_path: wasm, module }, service))
+    }
+
+    async fn add(&self, built: &BuiltModule, options: &ModuleOptions) -> Result<Exit, Error> {
+        let (added, service) = self.start(built, options).await?;
+        let mut answer = json!({ "ok": !has_failed(&service) });
+        merge(&mut answer, &added);
+        if let Some(error) = failure(&service) {
+            answer["error"] = error.into();
+        }
+        print(&answer)?;
+        Ok(failed_if(has_failed(&service)))
+    }
+
+    /// Adds every source that can be added; one that cannot does not keep the others from it.
+    async fn add_all(&self, all: &LocalModules) -> Result<Exit, Error> {
+        let sources = all.sources()?;
+        let (mut services, mut failures) = (Vec::new(), Vec::new());
+        for source in &sources {
+            let added = async {
+                let built = all.options.build(source, &ModuleNames::default()).await?;
+                self.start(&built, &all.options).await
+            };
+            match added.await {
+                Ok((added, service)) => {
+                    failures.extend(failure(&service).map(|error| json!({ "sourceFile": source, "error": error })));
+                    services.push(added);
+                }
+                Err(error) => failures.push(json!({ "sourceFile": source, "error": error.to_string() })),
+            }
+        }
+        let root = std::path::absolute(&all.dir).map_err(Error::NoCwd)?;
+        let mut answer = json!({
+            "ok": failures.is_empty(), "rootDir": root, "scanned": sources.len(), "added": services.len(),
+            "services": services,
+        });
+        if sources.is_empty() {
+            answer["note"] = "no .clarity files found".into();
+        }
+        let exit = failed_if(!failures.is_empty());
+        if !failures.is_empty() {
+            answer["failures"] = failures.into();
+        }
+        print(&answer)?;
+        Ok(exit)
+    }
+
+    async fn find(&self, named: &Named) -> Result<ServiceParams, Error> {
+        let all = self.0.call::<method::ServiceList>(NoParams {}).await?.items;
+        let name = named.service.as_str();
+        let found = all.iter().find(|one| [one.service_id.as_str(), &one.namespace, &one.module].contains(&name));
+        match found {
+            Some(found) => Ok(ServiceParams { service_id: found.service_id.to_string() }),
+            None => {
+                let known = all.into_iter().map(|one| one.service_id.to_string()).collect();
+                Err(Error::UnknownService { name: name.to_owned(), known })
+            }
+        }
+    }
+
+    async fn remove(&self, named: &Named, cleanup: bool) -> Result<(), Error> {
+        let params = self.find(named).await?;
+        let service = self.0.call::<method::ServiceGet>(params.clone()).await?.service;
+        let removed = self.0.call::<method::ServiceRemove>(params).await?;
+        let mut answer = serde_json::to_value(&removed).unwrap_or_default();
+        if cleanup && let ServiceOrigin::LocalWasm { wasm_path, .. } = service.manifest.spec.origin {
+            answer["artifactRemoved"] = blocking(move || Ok(delete_built(Path::new(&wasm_path)))).await?.into();
+        }
+        print(&answer)
+    }
+
+    async fn auth(&self, action: AuthAction) -> Result<Exit, Error> {
+        let daemon = &self.0;
+        match action {
+            AuthAction::Providers => print(&daemon.call::<method::SecretProviders>(NoParams {}).await?)?,
+            AuthAction::ListSecrets => print(&daemon.call::<method::SecretList>(NoParams {}).await?)?,
+            AuthAction::Validate { auth_ref } => {
+                let check = daemon.call::<method::SecretValidate>(SecretParams { auth_ref }).await?;
+                print(&check)?;
+                return Ok(failed_if(!check.valid));
+            }
+            AuthAction::SetSecret { auth_ref, secret } => {
+                let secret = match secret {
+                    Some(secret) => {
+                        print_stderr(
+                            "clarityctl: a secret on the command line can be seen by other programs and stays in the \
+                             shell's history; leave it out, and it is read from stdin",
+                        );
+                        secret.into()
+                    }
+                    None => secrets::ask_for(&auth_ref).await?,
+                };
+                print(&daemon.call::<method::SecretSet>(SecretSetParams { auth_ref, secret }).await?)?;
+            }
+            AuthAction::DeleteSecret { auth_ref } => {
+                print(&daemon.call::<method::SecretDelete>(SecretParams { auth_ref }).await?)?;
+            }
+        }
+        Ok(Exit::Completed)
+    }
+}
+
+/// Deletes a module that was compiled into the current folder, and no other file.
+fn delete_built(wasm: &Path) -> bool {
+    let (Ok(folder), Ok(file)) = (Path::new(BUILD_FOLDER).canonicalize(), wasm.canonicalize()) else { return false };
+    file.starts_with(folder) && file.is_file() && std::fs::remove_file(file).is_ok()
+}
+
+fn print(value: &impl Serialize) -> Result<(), Error> {
+    screen::print_pretty_json(value)
+}
+
+/// Prints a service; it failed if the service did.
+fn report(answer: ServiceResult) -> Result<Exit, Error> {
+    print(&answer)?;
+    Ok(failed_if(has_failed(&answer.service)))
+}
+
+fn has_failed(service: &ServiceRecord) -> bool {
+    matches!(service.runtime.lifecycle, Lifecycle::Crashed | Lifecycle::Quarantined)
+}
+
+fn failure(service: &ServiceRecord) -> Option<String> {
+    has_failed(service).then(|| service.runtime.last_error.clone().unwrap_or_else(|| "it failed".into()))
+}
+
+fn failed_if(is_failed: bool) -> Exit {
+    if is_failed { Exit::Failed } else { Exit::Completed }
+}
+
+fn merge(into: &mut Value, members: &impl Serialize) {
+    if let (Value::Object(into), Ok(Value::Object(members))) = (into, serde_json::to_value(members)) {
+        into.extend(members);
+    }
+}
+
+fn legacy(command: &str) {
+    print_stderr(format_args!(
+        "clarityctl: `{command}` is old; `clarityctl add SERVICE` compiles, registers and starts"
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every command with every option of seed 003 and of clarity-runtime's own program.
+    const LINES: [&str; 27] = [
+        "list",
+        "status",
+        "add dice",
+        "add dice --module Dice --wasm out.wasm --entry main --name Dice --service-type agent --agent-id a --agent-name b \
+         --agent-role c --agent-objective d --agent-triggers api,event --agent-inputs a,b --agent-outputs c \
+         --agent-mcp-tools d --agent-llm-providers e --agent-handoff-targets f --agent-depends-on g --agent-version 1 \
+         --agent-hitl --compiler-bin cc",
+        "add-all",
+        "add-all dir --recursive --entry main --service-type mcp --compiler-bin cc",
+        "add-local --source a.clarity --module A --wasm a.wasm --entry main --name A",
+        "start-source --source a.clarity --module A --wasm a.wasm --entry main --name A --compiler-bin cc",
+        "add-remote --endpoint http://127.0.0.1:1/mcp --module m",
+        "add-remote --endpoint http://127.0.0.1:1/mcp --module m --name N --auth-ref env:X --transport sse_http \
+         --timeout-ms 1000 --allow-tools a,b --max-payload-bytes 2048 --max-concurrency 2 --service-type agent \
+         --agent-role r --agent-objective o",
+        "start svc_0123456789ab",
+        "stop svc_0123456789ab",
+        "restart svc_0123456789ab",
+        "introspect svc_0123456789ab",
+        "remove svc_0123456789ab --cleanup-artifacts",
+        "details svc_0123456789ab --log-limit 1 --event-limit 2 --call-limit 3",
+        "logs svc_0123456789ab --limit 5",
+        "auth providers",
+        "auth validate env:X",
+        "auth list-secrets",
+        "auth set-secret file:x",
+        "auth set-secret file:x secret",
+        "auth delete-secret file:x",
+        "bootstrap --clients codex,claude --transport http --endpoint http://127.0.0.1:1/mcp --update-agents-md",
+        "bootstrap-remove --clients codex",
+        "doctor --compiler-bin cc",
+        "gateway serve --stdio",
+    ];
+
+    #[test]
+    fn every_command_and_option_of_the_original_is_taken() {
+        for line in LINES {
+            let words = || line.split_whitespace();
+            let before = ["clarityctl", "--daemon-url", "http://127.0.0.1:1", "--auth-token", "t"];
+            let parsed = Clarityctl::try_parse_from(before.into_iter().chain(words()));
+            assert!(parsed.is_ok(), "{line}: {}", parsed.err().map(|error| error.to_string()).unwrap_or_default());
+            let behind = words().chain(["--daemon-url", "http://127.0.0.1:1", "--auth-token", "t"]);
+            assert!(Clarityctl::try_parse_from(["clarityctl"].into_iter().chain(behind)).is_ok(), "{line}");
+        }
+    }
+
+    #[test]
+    fn only_modules_in_the_build_folder_are_deleted() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let elsewhere = folder.path().join("a.wasm");
+        std::fs::write(&elsewhere, "x").unwrap();
+        assert!(!delete_built(&elsewhere));
+        assert!(elsewhere.exists());
+    }
+}

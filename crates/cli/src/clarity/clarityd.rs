@@ -1,0 +1,60 @@
+//! `clarityd`: the daemon, as clarity-runtime's is started.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use clap::Parser;
+
+use super::token;
+use crate::cli::Global;
+use crate::cmd::serve;
+use crate::stderr::print_stderr;
+use crate::tls::Tls;
+
+/// Where clarity-runtime listens.
+const PORT: u16 = 4707;
+/// A shorter token can be guessed.
+const SAFE_TOKEN: usize = 16;
+
+/// Run the daemon in the foreground until Ctrl-C: Roost, under the name and with the options of clarity-runtime's
+#[derive(Parser)]
+#[command(name = "clarityd", version)]
+pub(crate) struct Clarityd {
+    #[command(flatten)]
+    global: Global,
+    /// The port to listen on; 0 means any free one
+    #[arg(short, long, value_name = "N", default_value_t = PORT)]
+    port: u16,
+    /// The address to listen on
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1", value_parser = address)]
+    host: IpAddr,
+    /// A token that lets its bearer do everything; better in CLARITYD_AUTH_TOKEN, where `ps` does not show it
+    #[arg(long, value_name = "TOKEN")]
+    auth_token: Option<String>,
+    /// Encrypt: with a self-signed certificate, or with your own from two PEM files
+    #[arg(long, value_name = "self-signed|CERT,KEY")]
+    tls: Option<Tls>,
+    /// Allow other machines to connect without encryption
+    #[arg(long)]
+    allow_insecure: bool,
+}
+
+impl Clarityd {
+    /// The same for `roost serve`.
+    pub(crate) fn into_serve(self) -> (Global, serve::Args) {
+        let Self { global, port, host, auth_token, tls, allow_insecure } = self;
+        let start_token = token(auth_token);
+        if start_token.as_ref().is_some_and(|token| token.expose().len() < SAFE_TOKEN) {
+            print_stderr(format_args!("clarityd: the token is short; with {SAFE_TOKEN} characters nobody guesses it"));
+        }
+        let listen = serve::Listen { host: Some(host), port: Some(port), repo: None, tls, allow_insecure };
+        (global, serve::Args { listen, auto: false, background: false, pairs: false, start_token })
+    }
+}
+
+/// An address, or the name of this machine for itself.
+fn address(text: &str) -> Result<IpAddr, String> {
+    match text {
+        "localhost" => Ok(Ipv4Addr::LOCALHOST.into()),
+        other => other.parse().map_err(|_| "it is no IP address; write one such as 127.0.0.1".into()),
+    }
+}

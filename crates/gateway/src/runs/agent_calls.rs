@@ -1,0 +1,159 @@
+//! Calls the tools of agent services on the agents' own behalf: when a timer fires, and when somebody writes to an agent.
+//!
+//! Such a call goes the way of every other call of the gateway, so rules, approved definitions, budgets and the record hold
+//! for it. It is not asked about: whoever applied the manifest said when it is made.
+
+use std::sync::Arc;
+
+use roost_model::ids::RunId;
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+
+use crate::catalog::OfferedService;
+use crate::endpoint::{Endpoint, IncomingRequest, McpRefusal, Outlet, View};
+use crate::era::MODERN;
+use crate::principal::Principal;
+use crate::raw_object::to_raw;
+
+/// What the calls are made under, for rules and the record.
+const CLIENT: &str = "agent-service";
+
+/// Members of a module's input that are no parameters of its function.
+const OF_THE_CALL: [&str; 3] = ["args", "argTypes", "resultType"];
+
+/// The way to the tools of agent services.
+#[derive(Clone)]
+pub struct AgentCalls {
+    endpoint: Arc<Endpoint>,
+}
+
+impl AgentCalls {
+    /// Calls through this endpoint, whose governor must not ask for what a manifest declares.
+    pub fn new(endpoint: Arc<Endpoint>) -> Self {
+        Self { endpoint }
+    }
+
+    /// Calls a tool for a run, and returns its result or why there is none.
+    pub(super) async fn call(
+        &self,
+        service: &OfferedService,
+        tool: &str,
+        arguments: &Value,
+        run: &RunId,
+    ) -> Result<Value, String> {
+        let params = to_raw(&json!({
+            "name": tool,
+            "arguments": arguments,
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": MODERN,
+                "io.modelcontextprotocol/clientCapabilities": {},
+                "io.modelcontextprotocol/clientInfo": { "name": CLIENT, "version": "1" },
+                "runId": run,
+            },
+        }));
+        let id = to_raw(&json!(1));
+        let incoming = IncomingRequest { id: &id, method: "tools/call", params: Some(&params) };
+        // Nobody reads progress and log lines of such a call.
+        let outlet = Outlet::Queue(mpsc::channel(1).0);
+        let view = View::One(service.namespace.clone());
+        let answer = self.endpoint.answer_modern(&Principal::Local, &view, incoming, &outlet).await;
+        let result: Value = match answer {
+            Ok(result) => serde_json::from_str(result.get()).map_err(|error| error.to_string())?,
+            Err(McpRefusal::Own { message, .. }) => return Err(message),
+            Err(McpRefusal::Service(error)) => {
+                let error: Value = serde_json::from_str(error.get()).unwrap_or_default();
+                return Err(error["message"].as_str().unwrap_or("the service failed").to_owned());
+            }
+        };
+        if result["resultType"] == "input_required" {
+            return Err(format!("{tool} asks for input, which nobody can give here"));
+        }
+        if result["isError"] == true {
+            return Err(text(&result).unwrap_or_else(|| format!("{tool} answered with an error")));
+        }
+        Ok(result)
+    }
+}
+
+/// The first of these tools that the service offers, with the schema of its input.
+pub(super) fn find_tool(service: &OfferedService, names: &[&str]) -> Option<(String, Value)> {
+    names.iter().find_map(|name| {
+        let tool = service.tools.iter().find(|tool| tool.key == *name)?;
+        let definition: Value = serde_json::from_str(tool.definition.get()).ok()?;
+        Some(((*name).to_owned(), definition["inputSchema"].clone()))
+    })
+}
+
+/// The arguments that a tool's schema asks for, out of what is known: by name in either spelling, else in their order. A
+/// schema that names nothing gets everything.
+pub(super) fn fitting_arguments(schema: &Value, known: &[(&str, Value)]) -> Value {
+    let everything = || known.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Map<_, _>>();
+    let Some(properties) = schema["properties"].as_object().filter(|properties| !properties.is_empty()) else {
+        return everything().into();
+    };
+    let plain = |name: &str| name.replace('_', "").to_lowercase();
+    let parameters: Vec<_> = properties.keys().filter(|name| !OF_THE_CALL.contains(&name.as_str())).collect();
+    let named: Map<_, _> = parameters
+        .iter()
+        .filter_map(|name| {
+            let (_, value) = known.iter().find(|(known, _)| plain(known) == plain(name))?;
+            Some(((*name).clone(), value.clone()))
+        })
+        .collect();
+    match named.is_empty() && properties.contains_key(OF_THE_CALL[0]) {
+        true => {
+            let args: Vec<_> = known.iter().take(parameters.len()).map(|(_, value)| value.clone()).collect();
+            json!({ "args": args })
+        }
+        false => named.into(),
+    }
+}
+
+/// What a tool said, for people.
+pub(super) fn text(result: &Value) -> Option<String> {
+    let said = |value: &Value| {
+        let members = ["reply", "message", "text", "output_text", "result"];
+        members.iter().find_map(|member| Some(value.get(member)?.as_str()?.to_owned()))
+    };
+    if let Some(text) = said(&result["structuredContent"]) {
+        return Some(text);
+    }
+    let texts: Vec<_> = result["content"].as_array()?.iter().filter_map(|part| part["text"].as_str()).collect();
+    let whole = texts.join("\n");
+    let inner = serde_json::from_str::<Value>(&whole).ok();
+    Some(inner.as_ref().and_then(said).unwrap_or(whole)).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_gets_what_its_schema_names_else_the_first_arguments_in_their_order() {
+        let known = [("runId", json!("r")), ("scheduleId", json!("s")), ("firedAt", json!("t"))];
+        let cases = [
+            (json!({ "type": "object" }), json!({ "runId": "r", "scheduleId": "s", "firedAt": "t" })),
+            (json!({ "properties": { "schedule_id": {}, "other": {} } }), json!({ "schedule_id": "s" })),
+            (json!({ "properties": { "a0": {}, "a1": {}, "args": {} } }), json!({ "args": ["r", "s"] })),
+            (json!({ "properties": { "args": {} } }), json!({ "args": [] })),
+            (json!({ "properties": { "fired_at": {}, "args": {} } }), json!({ "fired_at": "t" })),
+        ];
+        for (schema, expected) in cases {
+            assert_eq!(fitting_arguments(&schema, &known), expected, "{schema}");
+        }
+    }
+
+    #[test]
+    fn what_a_tool_said_is_found_wherever_it_stands() {
+        let part = |text: &str| json!({ "content": [{ "type": "text", "text": text }] });
+        for (result, expected) in [
+            (json!({ "structuredContent": { "reply": "a" }, "content": [] }), Some("a")),
+            (part("b"), Some("b")),
+            (part(r#"{"message":"c"}"#), Some("c")),
+            (part("5"), Some("5")),
+            (json!({ "content": [] }), None),
+        ] {
+            assert_eq!(text(&result).as_deref(), expected, "{result}");
+        }
+    }
+}
