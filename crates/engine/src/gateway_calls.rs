@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use roost_model::ids::SessionId;
 use roost_model::mode::{Mode, PermissionMode};
-use roost_model::payload::SessionCreatedPayload;
+use roost_model::payload::{QuestionAskedPayload, SessionCreatedPayload};
 use roost_model::runtime::RuntimeName;
 use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolCallIdentity, ToolPolicyEvaluation};
 use roost_policy::{RuntimePermissions, Toolset};
 use serde_json::Value;
 
-use crate::adapter::RuntimeAdapter;
+use crate::adapter::{Answer, RuntimeAdapter};
 use crate::command::Command;
 use crate::engine::{CONTRACT_VERSION, Engine};
 use crate::environment::NAMESPACE;
@@ -127,6 +127,23 @@ impl Engine {
         let done = |reply| Command::GatewayDone { identity: identity.clone(), result: result.clone(), is_error, reply };
         // A session whose actor is gone has closed its calls.
         self.send_to_live_actor(session, done).await.unwrap_or(Ok(()))
+    }
+
+    /// Asks the people of a session on behalf of a tool that runs for it, and waits for the answer. Dropping the future
+    /// withdraws the question. In an agent's session people can be asked only while its task runs.
+    pub async fn ask_through_gateway(
+        &self,
+        session: &SessionId,
+        question: QuestionAskedPayload,
+    ) -> Result<Answer, Error> {
+        let command = |reply| Command::GatewayQuestion { question: question.clone(), reply };
+        if let Some(answer) = self.send_to_live_actor(session, command).await {
+            return answer;
+        }
+        match self.shared.record(session.as_str()).await?.runtime {
+            RuntimeName::McpClient => self.send_to_actor(session.as_str(), command).await,
+            _ => Ok(Answer::Cancelled),
+        }
     }
 
     /// The adapter of this name, also of one that people cannot start.

@@ -12,6 +12,7 @@ mod door;
 mod forward;
 mod headers;
 mod lazy_tools;
+mod internal_calls;
 mod line_door;
 mod listen;
 mod log_level;

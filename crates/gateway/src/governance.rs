@@ -10,17 +10,18 @@ mod audit;
 mod client_sessions;
 mod trace_context;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
+use roost_engine::adapter::Answer;
 use roost_engine::{Engine, GatewayToolCall, GatewayVerdict};
 use roost_log::Log;
 use roost_model::ids::{RunId, SessionId};
 use roost_model::mode::Mode;
-use roost_model::payload::McpToolCalledPayload;
+use roost_model::payload::{McpToolCalledPayload, QuestionAskedPayload};
 use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolCallIdentity, ToolPolicyEvaluation};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -110,6 +111,25 @@ impl EngineGovernor {
             }
         }
         Ok(Some(Decided::failed(BUDGET_RULE, exceeded.reason())))
+    }
+
+    /// Asks the people who watch this principal, in the session that shows its calls; `None` if nobody answered.
+    pub async fn ask(
+        &self,
+        principal: &Principal,
+        client_name: Option<&str>,
+        question: QuestionAskedPayload,
+    ) -> Result<Option<BTreeMap<String, Vec<String>>>, roost_engine::Error> {
+        let session = match principal {
+            Principal::Session(session) => session.clone(),
+            Principal::Local | Principal::Device(_) => {
+                self.clients.open(&self.engine, principal, client_name, self.options.client_mode).await?
+            }
+        };
+        match self.engine.ask_through_gateway(&session, question).await? {
+            Answer::Given(answers) => Ok(Some(answers)),
+            Answer::Declined | Answer::Cancelled => Ok(None),
+        }
     }
 
     /// Returns when everything recorded so far is in the log, and ends the task that writes it.

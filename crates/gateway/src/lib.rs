@@ -26,6 +26,7 @@ pub mod jsonrpc;
 pub mod lifecycle;
 pub mod login_rows;
 pub mod manifest;
+pub mod module_door;
 pub mod namespace;
 pub mod principal;
 pub mod raw_object;

@@ -19,7 +19,9 @@ use roost_gateway::attachment::Attachment;
 use roost_gateway::governance::{EngineGovernor, GovernanceOptions};
 use roost_gateway::login_rows::LoginRows;
 use roost_gateway::services::{ServiceOptions, Services};
-use roost_gateway::upstream::{AddressPolicy, Connector, ConnectorSettings, DefaultLimits};
+use roost_gateway::upstream::{
+    AddressPolicy, Connector, ConnectorSettings, DefaultLimits, GatewayAccess, WasmSettings,
+};
 use roost_log::{Log, LogOptions, Retention, SqliteLog, StateLock, Synchronous};
 use roost_model::runtime::RuntimeName;
 use roost_policy::RuleSet;
@@ -28,6 +30,7 @@ use roost_server::SessionClients;
 
 use crate::config::{self, Config, HideState};
 use crate::error::Error;
+use crate::modules;
 
 /// The engine and its log in this process.
 pub(crate) struct Roost {
@@ -83,13 +86,18 @@ impl Roost {
 }
 
 /// Starts the services of the MCP gateway; only a daemon has them.
-pub(crate) async fn services(log: Arc<dyn Log>, state: &StateDir, config: &Config) -> Result<Services, Error> {
-    let connector = Arc::new(connector(log.clone(), state, config)?);
+pub(crate) async fn services(
+    log: Arc<dyn Log>,
+    state: &StateDir,
+    config: &Config,
+    modules: GatewayAccess,
+) -> Result<Services, Error> {
+    let connector = Arc::new(connector(log.clone(), state, config, modules::settings(state, config, modules))?);
     Ok(Services::start(log, connector, service_options(config), env!("CARGO_PKG_VERSION")).await?)
 }
 
 /// Connects to services: programs are held as agents are, and see as little.
-fn connector(log: Arc<dyn Log>, state: &StateDir, config: &Config) -> Result<Connector, Error> {
+fn connector(log: Arc<dyn Log>, state: &StateDir, config: &Config, wasm: WasmSettings) -> Result<Connector, Error> {
     let roost = std::env::current_exe().map_err(roost_cli::Error::Start)?;
     let variable = |name: &str| std::env::var(name).ok();
     let settings = ConnectorSettings {
@@ -102,6 +110,7 @@ fn connector(log: Arc<dyn Log>, state: &StateDir, config: &Config) -> Result<Con
         logins: Arc::new(LoginRows(log)),
         limits: DefaultLimits::from_variables(variable),
         addresses: AddressPolicy::from_variables(variable),
+        wasm,
     };
     Ok(Connector::new(settings)?)
 }

@@ -15,7 +15,7 @@ use roost_adapters::{BUILT_IN, acp, built_in};
 use roost_engine::facts::ConfigKeys;
 use roost_policy::RuleSet;
 
-pub(crate) use sections::{Config, Daemon, HideState, Limits, Runtime, Synchronous, WhenFull};
+pub(crate) use sections::{Config, Daemon, HideState, Limits, Runtime, Synchronous, Wasm, WhenFull};
 use suggest::nearest;
 
 /// Why the configuration cannot be used.

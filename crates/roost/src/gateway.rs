@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use roost_cli::StateDir;
 use roost_gateway::endpoint::{Endpoint, EndpointSettings};
+use roost_gateway::module_door::ModuleDoor;
 use roost_gateway::secrets::Secrets;
 use roost_gateway::services::Services;
+use roost_gateway::upstream::{GatewayAccess, ModuleGateway};
 
 use crate::compose::{self, Roost};
 use crate::config::Config;
@@ -17,19 +19,25 @@ pub(crate) struct Gateway {
     pub(crate) services: Arc<Services>,
     pub(crate) endpoint: Arc<Endpoint>,
     pub(crate) secrets: Arc<Secrets>,
+    /// What modules reach of the gateway, for as long as it stands.
+    _modules: Arc<dyn ModuleGateway>,
 }
 
 impl Gateway {
     /// Starts the services that start with the daemon, and does not wait for them.
     pub(crate) async fn start(state: &StateDir, config: &Config, roost: &Roost) -> Result<Self, Error> {
-        let services = Arc::new(compose::services(roost.log.clone(), state, config).await?);
+        let access = GatewayAccess::default();
+        let services = Arc::new(compose::services(roost.log.clone(), state, config, access.clone()).await?);
         let settings = EndpointSettings::new(env!("CARGO_PKG_VERSION"));
         let endpoint = Endpoint::new(services.clone(), roost.governor.clone(), settings)
             .map_err(|error| Error::Gateway(format!("the system gives no random numbers: {error}")))?;
+        let modules: Arc<dyn ModuleGateway> =
+            Arc::new(ModuleDoor { endpoint: endpoint.clone(), governor: roost.governor.clone() });
+        access.open(&modules);
         let offered = services.clone();
         roost.attachment.offer(move || offered.any_enabled());
         let secrets = Secrets::new(compose::secrets_folder(state, config), |name| std::env::var(name).ok());
-        Ok(Self { services, endpoint, secrets: Arc::new(secrets) })
+        Ok(Self { services, endpoint, secrets: Arc::new(secrets), _modules: modules })
     }
 
     /// Ends every client's session, then every service.

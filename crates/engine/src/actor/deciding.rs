@@ -240,6 +240,9 @@ impl Actor {
     }
 
     async fn send_answer_to_runtime(&mut self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {
+        if self.gateway_questions.answer(question, &answer) {
+            return Ok(());
+        }
         let Some(Task { phase: Phase::Running(running), unresponsive, .. }) = &self.task else { return Ok(()) };
         let sent = timeout(delivery_timeout(*unresponsive), running.control.send_answer(question, answer)).await;
         self.note_delivery(sent)

@@ -140,7 +140,8 @@ impl Actor {
     /// Ends the task of a client that has no open calls. The session stays open for its next call.
     pub(super) async fn end_idle_client_task(&mut self) -> Result<(), Error> {
         let is_idle = |task: &Task| task.ledger.is_idle() && task.stop.is_none();
-        if self.is_mcp_client() && self.gateway_calls.0.is_empty() && self.task.as_ref().is_some_and(is_idle) {
+        let nobody_waits = self.gateway_calls.0.is_empty() && self.gateway_questions.is_empty();
+        if self.is_mcp_client() && nobody_waits && self.task.as_ref().is_some_and(is_idle) {
             self.finish(TaskEnd::Completed("end_turn".into())).await?;
         }
         Ok(())
@@ -150,7 +151,7 @@ impl Actor {
         self.profile.adapter.name() == RuntimeName::McpClient
     }
 
-    async fn begin_client_task(&mut self, tool: &str) -> Result<(), Error> {
+    pub(super) async fn begin_client_task(&mut self, tool: &str) -> Result<(), Error> {
         if let Ok(status) = self.status.after(SessionStep::Prompt) {
             self.status = status;
         }

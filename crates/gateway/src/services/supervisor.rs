@@ -544,7 +544,7 @@ impl Supervisor {
         let (stored, patience) = (self.view.stored.clone(), self.patience());
         let start = async move {
             let started = async {
-                let connection = pool.supervise(&stored.manifest.spec.origin, &shared.client).await?;
+                let connection = pool.supervise(&stored.manifest, &shared.client).await?;
                 let interface = interface::list(&*connection, &shared.client, patience).await;
                 match interface {
                     Ok(interface) => Ok((connection, interface)),

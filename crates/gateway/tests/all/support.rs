@@ -13,9 +13,10 @@ use roost_gateway::principal::Principal;
 use roost_gateway::upstream::{
     AddressPolicy, ConnectError, ConnectTarget, Connected, Connector, ConnectorSettings, DefaultLimits, Interjection,
     LogSource, LoginKey, LoginStore, ServerAnswer, ServiceLog, Upstream, UpstreamError, UpstreamRequest,
+    WasmSettings,
 };
 use roost_model::secret::Secret;
-use roost_model::service::manifest::ServiceOrigin;
+use roost_model::service::manifest::Manifest;
 use roost_process::{Environment, Holder, Ladder};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -93,6 +94,7 @@ impl Gateway {
             limits: DefaultLimits::default(),
             addresses: AddressPolicy::default(),
             logins: Arc::new(Logins::default()),
+            wasm: WasmSettings::new(directory.path().join("wasm")),
         });
         Self { _directory: directory, connector: connector.unwrap(), log: Arc::default() }
     }
@@ -102,10 +104,18 @@ impl Gateway {
     }
 
     pub(crate) async fn connect_as(&self, origin: Value, client: &ClientProfile) -> Result<Connected, ConnectError> {
-        let origin: ServiceOrigin = serde_json::from_value(origin).unwrap();
+        let manifest: Manifest = serde_json::from_value(json!({
+            "apiVersion": "clarity.runtime/v1", "kind": "MCPService",
+            "metadata": { "sourceFile": "test", "module": "test", "serviceType": "mcp" },
+            "spec": {
+                "origin": origin, "enabled": true, "autostart": true, "restartPolicy": { "mode": "never" },
+                "policyRef": "default",
+            },
+        }))
+        .unwrap();
         let service = "svc_000000000000".into();
         let (principal, log) = (&Principal::Local, self.log.clone());
-        self.connector.connect(&ConnectTarget { service: &service, origin: &origin, principal, client, log }).await
+        self.connector.connect(&ConnectTarget { service: &service, manifest: &manifest, principal, client, log }).await
     }
 }
 
