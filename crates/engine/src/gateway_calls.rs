@@ -25,6 +25,9 @@ use crate::policy_context::{Approver, CallSite};
 use crate::session_secrets::SessionSecrets;
 use crate::shell_folders::ShellFolders;
 
+/// The rule that allows the tools of the gateway itself that change nothing.
+pub(crate) const ONLY_LOOKS: &str = "gateway:only_looks";
+
 /// What the policy says about a call of a client without a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientJudgement {
@@ -68,7 +71,11 @@ impl Engine {
             approver: Approver::Present,
             permissions: &RuntimePermissions::default(),
         };
-        let judgement = self.shared.judge.judge(&site, &call.request()).await;
+        let only_looks = call.only_looks;
+        let mut judgement = self.shared.judge.judge(&site, &call.request()).await;
+        if only_looks {
+            judgement = judgement.allowed_if_asking(ONLY_LOOKS);
+        }
         let denied = ToolPolicyEvaluation { source: PolicySource::Codesdk, result: PolicyResult::Deny, rule: None };
         let evaluation = judgement.evaluations.last().cloned().unwrap_or(denied);
         ClientJudgement { evaluation, reason: judgement.reason }

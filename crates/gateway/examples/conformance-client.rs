@@ -118,7 +118,8 @@ impl Client {
         request.client_metadata_url = Some(CLIENT_DOCUMENT.into());
         request.client_id = text("client_id");
         request.client_secret = text("client_secret").map(Secret::from);
-        let login = self.connector.begin_login(&self.service, &self.manifest.spec.origin, &Principal::Local, request).await?;
+        let login =
+            self.connector.begin_login(&self.service, &self.manifest.spec.origin, &Principal::Local, request).await?;
         let browser = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?;
         let page = browser.get(login.url()).send().await?;
         let location = page.headers().get("location").ok_or("the authorization server did not redirect")?;

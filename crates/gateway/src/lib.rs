@@ -28,6 +28,7 @@ pub mod login_rows;
 pub mod manifest;
 pub mod module_door;
 pub mod namespace;
+pub mod own_tools;
 pub mod principal;
 pub mod raw_object;
 pub mod resource_uri;

@@ -98,10 +98,9 @@ pub(crate) async fn services(
 
 /// Connects to services: programs are held as agents are, and see as little.
 fn connector(log: Arc<dyn Log>, state: &StateDir, config: &Config, wasm: WasmSettings) -> Result<Connector, Error> {
-    let roost = std::env::current_exe().map_err(roost_cli::Error::Start)?;
     let variable = |name: &str| std::env::var(name).ok();
     let settings = ConnectorSettings {
-        holder: holder(&roost, state, wall(state, config.security.hide_state.raise())?),
+        holder: own_holder(state, config)?,
         environment: environment(),
         // Not the state directory, which is hidden from programs.
         work_dir: std::env::home_dir().filter(|home| home.is_dir()).unwrap_or_else(|| "/".into()),
@@ -113,6 +112,12 @@ fn connector(log: Arc<dyn Log>, state: &StateDir, config: &Config, wasm: WasmSet
         wasm,
     };
     Ok(Connector::new(settings)?)
+}
+
+/// What programs of services and compilers are started under.
+pub(crate) fn own_holder(state: &StateDir, config: &Config) -> Result<Holder, Error> {
+    let roost = std::env::current_exe().map_err(roost_cli::Error::Start)?;
+    Ok(holder(&roost, state, wall(state, config.security.hide_state.raise())?))
 }
 
 /// The folder of secrets: the configured one, the one that the variable of clarity-runtime names, else one of our own.

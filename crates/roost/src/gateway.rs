@@ -1,14 +1,18 @@
 //! The MCP gateway of a daemon: its services and the server that clients use. Commands that only read have none, so they
 //! start no service.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use roost_cli::StateDir;
+use roost_gateway::clarity::Compiler;
 use roost_gateway::endpoint::{Endpoint, EndpointSettings};
 use roost_gateway::module_door::ModuleDoor;
+use roost_gateway::own_tools::WithOwnTools;
 use roost_gateway::secrets::Secrets;
 use roost_gateway::services::Services;
 use roost_gateway::upstream::{GatewayAccess, ModuleGateway};
+use roost_server::ControlParts;
 
 use crate::compose::{self, Roost};
 use crate::config::Config;
@@ -19,6 +23,8 @@ pub(crate) struct Gateway {
     pub(crate) services: Arc<Services>,
     pub(crate) endpoint: Arc<Endpoint>,
     pub(crate) secrets: Arc<Secrets>,
+    /// Where the gateway's own tools are offered.
+    own_tools: Arc<WithOwnTools>,
     /// What modules reach of the gateway, for as long as it stands.
     _modules: Arc<dyn ModuleGateway>,
 }
@@ -29,7 +35,8 @@ impl Gateway {
         let access = GatewayAccess::default();
         let services = Arc::new(compose::services(roost.log.clone(), state, config, access.clone()).await?);
         let settings = EndpointSettings::new(env!("CARGO_PKG_VERSION"));
-        let endpoint = Endpoint::new(services.clone(), roost.governor.clone(), settings)
+        let own_tools = Arc::new(WithOwnTools::new(services.clone()));
+        let endpoint = Endpoint::new(own_tools.clone(), roost.governor.clone(), settings)
             .map_err(|error| Error::Gateway(format!("the system gives no random numbers: {error}")))?;
         let modules: Arc<dyn ModuleGateway> =
             Arc::new(ModuleDoor { endpoint: endpoint.clone(), governor: roost.governor.clone() });
@@ -37,7 +44,30 @@ impl Gateway {
         let offered = services.clone();
         roost.attachment.offer(move || offered.any_enabled());
         let secrets = Secrets::new(compose::secrets_folder(state, config), |name| std::env::var(name).ok());
-        Ok(Self { services, endpoint, secrets: Arc::new(secrets), _modules: modules })
+        Ok(Self { services, endpoint, secrets: Arc::new(secrets), own_tools, _modules: modules })
+    }
+
+    /// What the gateway's own tools need. Projects are made below the folder that the daemon serves.
+    pub(crate) fn control(
+        &self,
+        state: &StateDir,
+        config: &Config,
+        repo: Option<PathBuf>,
+    ) -> Result<ControlParts, Error> {
+        let is_set = |text: String| matches!(text.trim(), "1" | "true" | "yes");
+        let compiler = Compiler {
+            program: std::env::var_os("CLARITYC_BIN")
+                .filter(|name| !name.is_empty())
+                .unwrap_or_else(|| "clarityc".into()),
+            holder: Arc::new(compose::own_holder(state, config)?),
+            environment: compose::environment(),
+        };
+        Ok(ControlParts {
+            offered: Some(self.own_tools.clone()),
+            compiler,
+            root: repo.or_else(|| std::env::current_dir().ok()).unwrap_or_else(|| "/".into()),
+            provisioning: std::env::var("CLARITY_ENABLE_MCP_PROVISIONING").is_ok_and(is_set),
+        })
     }
 
     /// Ends every client's session, then every service.

@@ -35,9 +35,7 @@ pub(crate) fn settings(state: &StateDir, config: &Config, gateway: GatewayAccess
 }
 
 fn policy(wasm: &Wasm) -> WasmCapabilities {
-    let grant = |access| {
-        move |path: &PathBuf| FolderGrant { path: path.display().to_string(), access }
-    };
+    let grant = |access| move |path: &PathBuf| FolderGrant { path: path.display().to_string(), access };
     let read = wasm.read_folders.iter().map(grant(FolderAccess::Read));
     let write = wasm.write_folders.iter().map(grant(FolderAccess::Write));
     WasmCapabilities {

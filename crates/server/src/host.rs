@@ -25,6 +25,7 @@ use crate::approval_panels::ApprovalPanels;
 use crate::auth::Auth;
 use crate::background_runtime::BackgroundRuntime;
 use crate::call_order::CallQueues;
+use crate::control::ControlParts;
 use crate::discoveries::Discoveries;
 use crate::dispatch::Context;
 use crate::fault;
@@ -60,6 +61,8 @@ pub struct Parts {
     pub agent_services: Option<Arc<dyn AgentServices>>,
     /// The secrets of services.
     pub secrets: Arc<Secrets>,
+    /// What the gateway's own tools need.
+    pub control: ControlParts,
     /// The settings of other programs, in which the gateway can be registered.
     pub bootstrap: Bootstrap,
 }
@@ -83,6 +86,7 @@ pub(crate) struct Host {
     pub(crate) gateway: Option<Arc<Endpoint>>,
     pub(crate) runs: Runs,
     pub(crate) secrets: Arc<Secrets>,
+    pub(crate) control: ControlParts,
     pub(crate) bootstrap: Bootstrap,
     pub(crate) throttles: Throttles,
     pub(crate) daemon: Daemon,
@@ -174,6 +178,7 @@ impl Host {
             throttles: Throttles { rates: RateLimits::new(&settings.limits), refusals: RefusalThrottle::default() },
             settings,
             secrets: parts.secrets,
+            control: parts.control,
             bootstrap: parts.bootstrap,
             runs: Runs::new(parts.log.clone(), parts.agent_services),
             sessions: Sessions { engine: parts.engine, log: parts.log, tails: Tails::default() },

@@ -11,8 +11,8 @@ use cap_std::fs::Dir;
 use reqwest::{Client, Method};
 use roost_model::ids::ServiceId;
 use roost_model::secret::Secret;
-use roost_wasm::effects::{EffectError, GrantedFile, HttpRequest, HttpResponse};
 use roost_wasm::Effects;
+use roost_wasm::effects::{EffectError, GrantedFile, HttpRequest, HttpResponse};
 use serde_json::Value;
 
 use super::gateway_access::{GatewayAccess, MAX_DEPTH, meta_of_call};
@@ -155,7 +155,8 @@ impl Effects for ModuleEffects {
         let read = move || {
             let references = [format!("file:{name}"), format!("env:{name}")];
             let mut found = references.iter().filter_map(|reference| {
-                let (_, secret) = AuthRef::parse(reference).ok()?.read(|name| (outside.variable)(name), &outside.secrets).ok()?;
+                let (_, secret) =
+                    AuthRef::parse(reference).ok()?.read(|name| (outside.variable)(name), &outside.secrets).ok()?;
                 // A module wants it without the word that a header needs.
                 let text = secret.expose();
                 Some(Secret::from(text.strip_prefix("Bearer ").unwrap_or(text)))
@@ -179,7 +180,8 @@ impl Effects for ModuleEffects {
         if caller.depth >= MAX_DEPTH {
             return Err(format!("{MAX_DEPTH} modules have called each other already; {tool} is not called"));
         }
-        let arguments = serde_json::from_str(arguments).map_err(|error| format!("its arguments are no JSON: {error}"))?;
+        let arguments =
+            serde_json::from_str(arguments).map_err(|error| format!("its arguments are no JSON: {error}"))?;
         let gateway = self.outside.gateway.get()?;
         gateway.call_tool(&caller.principal, tool, arguments, meta_of_call(caller.depth + 1)).await
     }
