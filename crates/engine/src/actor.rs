@@ -5,6 +5,7 @@ mod deciding;
 mod drafts;
 mod ending;
 mod gateway;
+mod gateway_questions;
 mod hosting;
 mod steering;
 
@@ -17,7 +18,7 @@ use roost_model::approval::Answerer;
 use roost_model::canonical;
 use roost_model::event::{EventBody, NewEvent, RuntimeRef};
 use roost_model::failure::{FailureCode, TaskError};
-use roost_model::ids::{PromptId, RuntimeSessionId, TaskId};
+use roost_model::ids::{PromptId, QuestionId, RuntimeSessionId, TaskId};
 use roost_model::mode::{Mode, PermissionMode};
 use roost_model::payload::{ModelInputPayload, SessionUpdatedPayload, TaskStartedPayload};
 use roost_model::runtime::InteractionMode;
@@ -30,6 +31,7 @@ use tokio::time::{Instant, timeout};
 
 use self::drafts::CONTROL_TIMEOUT;
 use self::gateway::WaitingCalls;
+use self::gateway_questions::WaitingQuestions;
 use crate::adapter::{SentInput, StartedTask, TaskEnd};
 use crate::artifacts::Artifacts;
 use crate::command::{Accepted, Command, Delivery, Prompt};
@@ -56,6 +58,8 @@ enum ActorEvent {
     Task(TaskEvent),
     /// The sender of a gateway call no longer waits for the decision about it.
     GatewayCallWithdrawn(ToolCallIdentity),
+    /// The sender of a question no longer waits for its answer.
+    GatewayQuestionWithdrawn(QuestionId),
     Linger(LingerEvent),
     RuntimeExited,
     IdleTimeout,
@@ -146,6 +150,8 @@ pub(crate) struct Actor {
     linger: Option<LingeringRuntime>,
     /// Calls of the MCP gateway that wait for a decision.
     gateway_calls: WaitingCalls,
+    /// Questions of the MCP gateway that wait for an answer.
+    gateway_questions: WaitingQuestions,
     idle_since: Instant,
 }
 
@@ -174,6 +180,7 @@ impl Actor {
             task,
             linger: None,
             gateway_calls: WaitingCalls::default(),
+            gateway_questions: WaitingQuestions::default(),
             idle_since: Instant::now(),
         }
     }
@@ -184,6 +191,7 @@ impl Actor {
             let event = self.next().await;
             let handled = self.handle(event).await;
             let answered = self.answer_gateway_calls().await;
+            self.cancel_ended_questions();
             match handled.and_then(|flow| answered.map(|()| flow)) {
                 Ok(Flow::Continue) => {}
                 Ok(Flow::End) => break Ok(()),
@@ -214,6 +222,7 @@ impl Actor {
             () = self.writer.stalled(), if self.task.is_some() => ActorEvent::LogStalled,
             event = async { match &mut self.task { Some(task) => task.next().await, None => std::future::pending().await } } => ActorEvent::Task(event),
             call = self.gateway_calls.withdrawn() => ActorEvent::GatewayCallWithdrawn(call),
+            question = self.gateway_questions.withdrawn() => ActorEvent::GatewayQuestionWithdrawn(question),
             event = async { match &mut self.linger { Some(linger) => linger.next().await, None => std::future::pending().await } } => ActorEvent::Linger(event),
             () = async { match &mut self.runtime { Some(runtime) => runtime.session.exited().await, None => std::future::pending().await } }, if alive => ActorEvent::RuntimeExited,
             () = self.shared.slots.wanted(), if open => ActorEvent::SlotNeeded,
@@ -244,6 +253,14 @@ impl Actor {
             }
             ActorEvent::GatewayCallWithdrawn(call) => {
                 self.on_gateway_call_withdrawn(&call).await?;
+                Ok(Flow::Continue)
+            }
+            ActorEvent::Command(Command::GatewayQuestion { question, reply }) => {
+                self.on_gateway_question(question, reply).await?;
+                Ok(Flow::Continue)
+            }
+            ActorEvent::GatewayQuestionWithdrawn(question) => {
+                self.on_gateway_question_withdrawn(&question).await?;
                 Ok(Flow::Continue)
             }
             ActorEvent::InboxClosed => {

@@ -4,6 +4,7 @@ use roost_model::approval::{Answerer, ApprovalScope};
 use roost_model::content::TranscriptMessage;
 use roost_model::ids::{PromptId, QuestionId, TaskId, ToolCallId};
 use roost_model::mode::Mode;
+use roost_model::payload::QuestionAskedPayload;
 use roost_model::session::TaskOutcome;
 use roost_model::tool::ToolCallIdentity;
 use serde_json::Value;
@@ -166,6 +167,7 @@ pub(crate) enum Command {
     RemoveQueued { prompt: PromptId, reply: Reply<()> },
     GatewayCall { call: GatewayToolCall, reply: Reply<GatewayVerdict> },
     GatewayDone { identity: ToolCallIdentity, result: Value, is_error: bool, reply: Reply<()> },
+    GatewayQuestion { question: QuestionAskedPayload, reply: Reply<Answer> },
 }
 
 impl Command {
@@ -176,6 +178,7 @@ impl Command {
             Self::Prompt { reply, .. } => drop(reply.send(None)),
             Self::Stop { reply, .. } => drop(reply.send(None)),
             Self::GatewayCall { reply, .. } => drop(reply.send(None)),
+            Self::GatewayQuestion { reply, .. } => drop(reply.send(None)),
             Self::Close { reply, .. }
             | Self::GatewayDone { reply, .. }
             | Self::Respond { reply, .. }

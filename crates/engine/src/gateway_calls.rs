@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use roost_model::ids::SessionId;
 use roost_model::mode::{Mode, PermissionMode};
-use roost_model::payload::SessionCreatedPayload;
+use roost_model::payload::{QuestionAskedPayload, SessionCreatedPayload};
 use roost_model::runtime::RuntimeName;
 use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolCallIdentity, ToolPolicyEvaluation};
 use roost_policy::{RuntimePermissions, Toolset};
 use serde_json::Value;
 
-use crate::adapter::RuntimeAdapter;
+use crate::adapter::{Answer, RuntimeAdapter};
 use crate::command::Command;
 use crate::engine::{CONTRACT_VERSION, Engine};
 use crate::environment::NAMESPACE;
@@ -24,6 +24,9 @@ use crate::mcp_client::McpClientAdapter;
 use crate::policy_context::{Approver, CallSite};
 use crate::session_secrets::SessionSecrets;
 use crate::shell_folders::ShellFolders;
+
+/// The rule that allows the tools of the gateway itself that change nothing.
+pub(crate) const ONLY_LOOKS: &str = "gateway:only_looks";
 
 /// What the policy says about a call of a client without a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +71,11 @@ impl Engine {
             approver: Approver::Present,
             permissions: &RuntimePermissions::default(),
         };
-        let judgement = self.shared.judge.judge(&site, &call.request()).await;
+        let only_looks = call.only_looks;
+        let mut judgement = self.shared.judge.judge(&site, &call.request()).await;
+        if only_looks {
+            judgement = judgement.allowed_if_asking(ONLY_LOOKS);
+        }
         let denied = ToolPolicyEvaluation { source: PolicySource::Codesdk, result: PolicyResult::Deny, rule: None };
         let evaluation = judgement.evaluations.last().cloned().unwrap_or(denied);
         ClientJudgement { evaluation, reason: judgement.reason }
@@ -127,6 +134,23 @@ impl Engine {
         let done = |reply| Command::GatewayDone { identity: identity.clone(), result: result.clone(), is_error, reply };
         // A session whose actor is gone has closed its calls.
         self.send_to_live_actor(session, done).await.unwrap_or(Ok(()))
+    }
+
+    /// Asks the people of a session on behalf of a tool that runs for it, and waits for the answer. Dropping the future
+    /// withdraws the question. In an agent's session people can be asked only while its task runs.
+    pub async fn ask_through_gateway(
+        &self,
+        session: &SessionId,
+        question: QuestionAskedPayload,
+    ) -> Result<Answer, Error> {
+        let command = |reply| Command::GatewayQuestion { question: question.clone(), reply };
+        if let Some(answer) = self.send_to_live_actor(session, command).await {
+            return answer;
+        }
+        match self.shared.record(session.as_str()).await?.runtime {
+            RuntimeName::McpClient => self.send_to_actor(session.as_str(), command).await,
+            _ => Ok(Answer::Cancelled),
+        }
     }
 
     /// The adapter of this name, also of one that people cannot start.

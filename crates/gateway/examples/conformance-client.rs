@@ -15,11 +15,11 @@ use roost_gateway::lifecycle::ServiceFault;
 use roost_gateway::principal::Principal;
 use roost_gateway::upstream::{
     AddressPolicy, ConnectTarget, Connected, Connector, ConnectorSettings, DefaultLimits, Interjection, LogSource,
-    LoginKey, LoginRequest, LoginStore, ServiceLog, Upstream, UpstreamError, UpstreamRequest,
+    LoginKey, LoginRequest, LoginStore, ServiceLog, Upstream, UpstreamError, UpstreamRequest, WasmSettings,
 };
 use roost_model::ids::ServiceId;
 use roost_model::secret::Secret;
-use roost_model::service::manifest::ServiceOrigin;
+use roost_model::service::manifest::Manifest;
 use roost_process::{Environment, Holder, Ladder};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
@@ -50,7 +50,7 @@ async fn main() -> ExitCode {
 struct Client {
     connector: Connector,
     service: ServiceId,
-    origin: ServiceOrigin,
+    manifest: Manifest,
     profile: ClientProfile,
     context: Value,
 }
@@ -59,6 +59,14 @@ async fn run() -> Outcome {
     let endpoint = std::env::args().next_back().ok_or("usage: conformance-client URL")?;
     let context = std::env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_else(|_| "{}".into());
     let origin = json!({ "type": "remote_mcp", "endpoint": endpoint, "transport": "streamable_http" });
+    let manifest = json!({
+        "apiVersion": "clarity.runtime/v1", "kind": "MCPService",
+        "metadata": { "sourceFile": endpoint, "module": "suite", "serviceType": "mcp" },
+        "spec": {
+            "origin": origin, "enabled": true, "autostart": true, "restartPolicy": { "mode": "never" },
+            "policyRef": "default",
+        },
+    });
     let capabilities = json!({ "elicitation": { "form": {} }, "sampling": {}, "roots": {} });
     let holder =
         Holder { program: "false".into(), args: vec![], records: "/".into(), ladder: Ladder::default(), wall: None };
@@ -72,9 +80,10 @@ async fn run() -> Outcome {
             limits: DefaultLimits::default(),
             addresses: AddressPolicy::default(),
             logins: Arc::new(MemoryLogins::default()),
+            wasm: WasmSettings::new("/".into()),
         })?,
         service: "svc_000000000000".into(),
-        origin: serde_json::from_value(origin)?,
+        manifest: serde_json::from_value(manifest)?,
         profile: ClientProfile { era: Era::Modern, capabilities: object(capabilities), info: None },
         context: serde_json::from_str(&context)?,
     };
@@ -88,7 +97,7 @@ impl Client {
     async fn connect(&self) -> Outcome<Connected> {
         let target = ConnectTarget {
             service: &self.service,
-            origin: &self.origin,
+            manifest: &self.manifest,
             principal: &Principal::Local,
             client: &self.profile,
             log: Arc::new(StderrLog),
@@ -109,7 +118,8 @@ impl Client {
         request.client_metadata_url = Some(CLIENT_DOCUMENT.into());
         request.client_id = text("client_id");
         request.client_secret = text("client_secret").map(Secret::from);
-        let login = self.connector.begin_login(&self.service, &self.origin, &Principal::Local, request).await?;
+        let login =
+            self.connector.begin_login(&self.service, &self.manifest.spec.origin, &Principal::Local, request).await?;
         let browser = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?;
         let page = browser.get(login.url()).send().await?;
         let location = page.headers().get("location").ok_or("the authorization server did not redirect")?;

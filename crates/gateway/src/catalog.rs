@@ -7,6 +7,7 @@ use roost_model::service::{Health, Lifecycle};
 use serde_json::value::RawValue;
 
 use crate::namespace::Namespace;
+use crate::principal::Principal;
 use crate::upstream::ServerProfile;
 
 /// What all running services offer at one moment. A new one is made at each change.
@@ -20,6 +21,25 @@ pub struct Catalog {
     pub missing: Vec<MissingService>,
 }
 
+/// Who sees a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Audience {
+    /// Everybody who may use tools.
+    Everyone,
+    /// Everybody but hosted agents.
+    People,
+}
+
+impl Audience {
+    /// The largest audience that this principal belongs to.
+    pub fn of(principal: &Principal) -> Self {
+        match principal {
+            Principal::Session(_) => Self::Everyone,
+            Principal::Local | Principal::Device(_) => Self::People,
+        }
+    }
+}
+
 /// A service that can be used, with the part of its interface that policy and approvals let through.
 #[derive(Debug)]
 pub struct OfferedService {
@@ -27,6 +47,8 @@ pub struct OfferedService {
     pub id: ServiceId,
     /// The prefix of its names.
     pub namespace: Namespace,
+    /// Who sees it.
+    pub audience: Audience,
     /// What the service said about itself.
     pub profile: ServerProfile,
     /// Its approved and allowed tools, in the service's order.

@@ -11,6 +11,7 @@ mod backend;
 mod door;
 mod forward;
 mod headers;
+mod internal_calls;
 mod lazy_tools;
 mod line_door;
 mod listen;
@@ -52,6 +53,7 @@ use self::sessions::Sessions;
 use self::subscriptions::Subscriptions;
 use self::surface::Surface;
 use self::suspended_tickets::SuspendedTickets;
+use crate::catalog::Audience;
 use crate::governor::Governor;
 use crate::namespace::MAX_NAME;
 
@@ -83,7 +85,7 @@ pub struct Endpoint {
     backend: Arc<dyn Backend>,
     governor: Arc<dyn Governor>,
     settings: EndpointSettings,
-    surfaces: Mutex<HashMap<View, Arc<Surface>>>,
+    surfaces: Mutex<HashMap<(View, Audience), Arc<Surface>>>,
     sessions: Sessions,
     parked: ParkedCalls,
     suspended: SuspendedTickets,
@@ -139,21 +141,27 @@ impl Endpoint {
             || catalog.missing.iter().any(|service| service.namespace == *namespace)
     }
 
+    /// What this client sees now.
+    fn surface_of(&self, context: &ClientContext) -> Arc<Surface> {
+        self.surface(&context.view, Audience::of(&context.principal))
+    }
+
     /// What the clients of a view see now.
-    fn surface(&self, view: &View) -> Arc<Surface> {
+    fn surface(&self, view: &View, audience: Audience) -> Arc<Surface> {
         let catalog = self.backend.catalog();
-        if let Some(surface) = self.surfaces.lock().get(view)
+        let key = (view.clone(), audience);
+        if let Some(surface) = self.surfaces.lock().get(&key)
             && surface.generation == catalog.generation
         {
             return surface.clone();
         }
         // Made without the lock: two at once make the same.
-        let surface = Arc::new(Surface::new(&catalog, view.clone(), self.settings.max_name));
+        let surface = Arc::new(Surface::new(&catalog, view.clone(), audience, self.settings.max_name));
         let mut surfaces = self.surfaces.lock();
         if surfaces.len() >= MAX_SURFACES {
             surfaces.clear();
         }
-        surfaces.insert(view.clone(), surface.clone());
+        surfaces.insert(key, surface.clone());
         surface
     }
 }

@@ -10,17 +10,18 @@ mod audit;
 mod client_sessions;
 mod trace_context;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
+use roost_engine::adapter::Answer;
 use roost_engine::{Engine, GatewayToolCall, GatewayVerdict};
 use roost_log::Log;
 use roost_model::ids::{RunId, SessionId};
 use roost_model::mode::Mode;
-use roost_model::payload::McpToolCalledPayload;
+use roost_model::payload::{McpToolCalledPayload, QuestionAskedPayload};
 use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolCallIdentity, ToolPolicyEvaluation};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -30,7 +31,7 @@ use self::audit::AuditTrail;
 use self::client_sessions::ClientSessions;
 pub use self::trace_context::TraceContext;
 use crate::governor::{CallReport, GatewayCall, Governor, Permit, Ticket};
-use crate::namespace::MAX_NAME;
+use crate::namespace::{MAX_NAME, Namespace};
 use crate::principal::Principal;
 use crate::runs::{OnExceeded, RunBudgets, RunsError};
 
@@ -94,8 +95,12 @@ impl EngineGovernor {
         let Some(budgets) = &self.budgets else { return Ok(None) };
         let Some(exceeded) = budgets.count_call(run).await? else { return Ok(None) };
         if budgets.on_exceeded() == OnExceeded::Ask {
-            let tool =
-                GatewayToolCall { tool: RAISE_BUDGET.into(), input: exceeded.question(), runtime_tool_call_id: None };
+            let tool = GatewayToolCall {
+                tool: RAISE_BUDGET.into(),
+                input: exceeded.question(),
+                runtime_tool_call_id: None,
+                only_looks: false,
+            };
             let asked = self.decide(call, tool).await.map_err(|error| RunsError::NotRecorded(error.to_string()))?;
             if asked.decision == PolicyDecision::Allow {
                 budgets.raise(run);
@@ -110,6 +115,25 @@ impl EngineGovernor {
             }
         }
         Ok(Some(Decided::failed(BUDGET_RULE, exceeded.reason())))
+    }
+
+    /// Asks the people who watch this principal, in the session that shows its calls; `None` if nobody answered.
+    pub async fn ask(
+        &self,
+        principal: &Principal,
+        client_name: Option<&str>,
+        question: QuestionAskedPayload,
+    ) -> Result<Option<BTreeMap<String, Vec<String>>>, roost_engine::Error> {
+        let session = match principal {
+            Principal::Session(session) => session.clone(),
+            Principal::Local | Principal::Device(_) => {
+                self.clients.open(&self.engine, principal, client_name, self.options.client_mode).await?
+            }
+        };
+        match self.engine.ask_through_gateway(&session, question).await? {
+            Answer::Given(answers) => Ok(Some(answers)),
+            Answer::Declined | Answer::Cancelled => Ok(None),
+        }
     }
 
     /// Returns when everything recorded so far is in the log, and ends the task that writes it.
@@ -138,6 +162,20 @@ impl EngineGovernor {
         let verdict = self.engine.call_through_gateway(&session, tool_call).await?;
         Ok(Decided::in_session(session, verdict))
     }
+}
+
+/// Whether a call is one of a tool of the gateway itself that changes nothing; what a service says of its own tools never
+/// counts.
+fn only_looks(call: &GatewayCall<'_>) -> bool {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Hints {
+        #[serde(default)]
+        read_only_hint: bool,
+    }
+    let hints = call.annotations.and_then(|raw| serde_json::from_str::<Hints>(raw.get()).ok());
+    let is_own = call.service.is_none() && call.namespace.is_some_and(Namespace::is_reserved);
+    is_own && hints.is_some_and(|hints| hints.read_only_hint)
 }
 
 /// A decision, and the session that shows it.
@@ -254,7 +292,7 @@ impl Governor for EngineGovernor {
                 // Not the name that the client sees: at the address of one service that has no prefix.
                 let qualified = call.namespace.map(|namespace| namespace.qualify(call.routed_tool, MAX_NAME));
                 let tool = qualified.unwrap_or_else(|| call.tool.into());
-                let tool_call = GatewayToolCall { tool, input, runtime_tool_call_id };
+                let tool_call = GatewayToolCall { tool, input, runtime_tool_call_id, only_looks: only_looks(call) };
                 let failed = |error: &dyn std::fmt::Display| Decided::failed("gateway:failed", error.to_string());
                 let over_budget = match &run {
                     Some(run) => self.check_budget(call, run).await,

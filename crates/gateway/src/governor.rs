@@ -18,8 +18,8 @@ pub struct GatewayCall<'a> {
     pub client_name: Option<&'a str>,
     /// The service that would run it; `None` for the gateway's own tools.
     pub service: Option<&'a ServiceId>,
-    /// The namespace of that service. With the service's own name of the tool it makes the name in rules, which is the
-    /// same at every address of the gateway; `None` for the gateway's own tools.
+    /// The namespace of the tool. With the service's own name of the tool it makes the name in rules, which is the same at
+    /// every address of the gateway; `None` for what is no tool.
     pub namespace: Option<&'a Namespace>,
     /// The name under which the client sees the tool.
     pub tool: &'a str,

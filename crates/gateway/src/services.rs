@@ -263,7 +263,7 @@ impl Backend for Services {
             let reason = missing.unwrap_or_else(|| "it is disabled".into());
             return Err(format!("the service {service} cannot be used: {reason}"));
         }
-        let connected = handle.pool.get(&view.stored.manifest.spec.origin, principal, client).await;
+        let connected = handle.pool.get(&view.stored.manifest, principal, client).await;
         connected.map_err(|error| error.message)
     }
 

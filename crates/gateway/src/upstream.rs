@@ -23,6 +23,7 @@ mod service_log;
 mod sse;
 mod stdio;
 mod subscriptions;
+mod wasm;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,6 +41,7 @@ pub use oauth::{LoginRequest, PendingLogin};
 use probe::needs_no_turn;
 pub use probe::probe;
 pub use service_log::{LogSource, ServiceLog};
+pub use wasm::{GatewayAccess, ModuleGateway, WasmSettings};
 
 use crate::client_profile::ClientProfile;
 use crate::era::Era;

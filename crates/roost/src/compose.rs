@@ -21,7 +21,9 @@ use roost_gateway::governance::{EngineGovernor, GovernanceOptions};
 use roost_gateway::login_rows::LoginRows;
 use roost_gateway::runs::{BudgetLimits, OnExceeded, RunBudgets};
 use roost_gateway::services::{ServiceOptions, Services};
-use roost_gateway::upstream::{AddressPolicy, Connector, ConnectorSettings, DefaultLimits};
+use roost_gateway::upstream::{
+    AddressPolicy, Connector, ConnectorSettings, DefaultLimits, GatewayAccess, WasmSettings,
+};
 use roost_log::{Log, LogOptions, Retention, SqliteLog, StateLock, Synchronous};
 use roost_model::mode::Mode;
 use roost_model::runtime::RuntimeName;
@@ -31,6 +33,7 @@ use roost_server::SessionClients;
 
 use crate::config::{self, Config, HideState};
 use crate::error::Error;
+use crate::modules;
 
 /// The engine and its log in this process.
 pub(crate) struct Roost {
@@ -96,17 +99,21 @@ impl Roost {
 }
 
 /// Starts the services of the MCP gateway; only a daemon has them.
-pub(crate) async fn services(log: Arc<dyn Log>, state: &StateDir, config: &Config) -> Result<Services, Error> {
-    let connector = Arc::new(connector(log.clone(), state, config)?);
+pub(crate) async fn services(
+    log: Arc<dyn Log>,
+    state: &StateDir,
+    config: &Config,
+    modules: GatewayAccess,
+) -> Result<Services, Error> {
+    let connector = Arc::new(connector(log.clone(), state, config, modules::settings(state, config, modules))?);
     Ok(Services::start(log, connector, service_options(config), env!("CARGO_PKG_VERSION")).await?)
 }
 
 /// Connects to services: programs are held as agents are, and see as little.
-fn connector(log: Arc<dyn Log>, state: &StateDir, config: &Config) -> Result<Connector, Error> {
-    let roost = std::env::current_exe().map_err(roost_cli::Error::Start)?;
+fn connector(log: Arc<dyn Log>, state: &StateDir, config: &Config, wasm: WasmSettings) -> Result<Connector, Error> {
     let variable = |name: &str| std::env::var(name).ok();
     let settings = ConnectorSettings {
-        holder: holder(&roost, state, wall(state, config.security.hide_state.raise())?),
+        holder: own_holder(state, config)?,
         environment: environment(),
         // Not the state directory, which is hidden from programs.
         work_dir: std::env::home_dir().filter(|home| home.is_dir()).unwrap_or_else(|| "/".into()),
@@ -115,8 +122,15 @@ fn connector(log: Arc<dyn Log>, state: &StateDir, config: &Config) -> Result<Con
         logins: Arc::new(LoginRows(log)),
         limits: DefaultLimits::from_variables(variable),
         addresses: AddressPolicy::from_variables(variable),
+        wasm,
     };
     Ok(Connector::new(settings)?)
+}
+
+/// What programs of services and compilers are started under.
+pub(crate) fn own_holder(state: &StateDir, config: &Config) -> Result<Holder, Error> {
+    let roost = std::env::current_exe().map_err(roost_cli::Error::Start)?;
+    Ok(holder(&roost, state, wall(state, config.security.hide_state.raise())?))
 }
 
 /// The folder of secrets: the configured one, the one that the variable of clarity-runtime names, else one of our own.

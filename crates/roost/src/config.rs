@@ -15,7 +15,9 @@ use roost_adapters::{BUILT_IN, acp, built_in};
 use roost_engine::facts::ConfigKeys;
 use roost_policy::RuleSet;
 
-pub(crate) use sections::{Budgets, Config, Daemon, HideState, Limits, Runtime, Synchronous, WhenExceeded, WhenFull};
+pub(crate) use sections::{
+    Budgets, Config, Daemon, HideState, Limits, Runtime, Synchronous, Wasm, WhenExceeded, WhenFull,
+};
 use suggest::nearest;
 
 /// Why the configuration cannot be used.

@@ -4,7 +4,7 @@ use roost_cli::Tls;
 use roost_model::registry::RuntimeStatus;
 use roost_process::Isolation;
 
-use super::sections::{Daemon, Gateway, Limits, Log, Policy, Runtime, Security, Server, Sessions, Workspaces};
+use super::sections::{Daemon, Gateway, Limits, Log, Policy, Runtime, Security, Server, Sessions, Wasm, Workspaces};
 use super::*;
 
 fn variables(variables: &[(&str, &str)]) -> impl Iterator<Item = (OsString, OsString)> {
@@ -100,6 +100,25 @@ fn everything() -> Config {
             secrets: Some("/secrets".into()),
         },
         budgets: Budgets { calls: 1, tokens: 2, cost_usd: 0.5, when_exceeded: WhenExceeded::Ask },
+        wasm: Wasm {
+            timeout_ms: NonZeroU32::new(1).unwrap(),
+            fuel_millions: NonZeroU32::new(2).unwrap(),
+            memory_mb: NonZeroU32::new(3).unwrap(),
+            max_memory_mb: NonZeroU32::new(4).unwrap(),
+            output_kb: NonZeroU32::new(5).unwrap(),
+            concurrency: NonZeroU32::new(6).unwrap(),
+            instances: NonZeroU32::new(7).unwrap(),
+            artifact_mb: NonZeroU32::new(8).unwrap(),
+            cache_mb: NonZeroU32::new(9).unwrap(),
+            allow_hosts: vec!["example.com".into()],
+            read_folders: vec!["/data".into()],
+            write_folders: vec!["/out".into()],
+            allow_secrets: vec!["TOKEN".into()],
+            allow_tools: vec!["docs__*".into()],
+            allow_questions: true,
+            allow_clock: true,
+            allow_random: true,
+        },
         log: Log { synchronous: Synchronous::Full, retention_days: 7, retention_gb: 1 },
         runtimes: [("demo", demo), ("gemini", gemini), ("goose", goose), ("opencode", opencode)]
             .map(|(id, runtime)| (id.to_owned(), runtime))

@@ -9,6 +9,7 @@ mod error;
 mod folders;
 mod gateway;
 mod login;
+mod modules;
 mod serve;
 mod upkeep;
 

@@ -191,7 +191,7 @@ async fn start(
             return Err(error);
         }
     };
-    match listen(launch, settings, &roost, &gateway).await {
+    match listen(launch, settings, &roost, &gateway, config).await {
         Ok((server, url)) => Ok((roost, gateway, server, url)),
         Err(error) => {
             gateway.close().await;
@@ -207,10 +207,12 @@ async fn listen(
     settings: Settings,
     roost: &Roost,
     gateway: &Gateway,
+    config: &Config,
 ) -> Result<(Server, Option<String>), Error> {
     let scheme = if settings.tcp.as_ref().is_some_and(|tcp| tcp.tls.is_some()) { "https" } else { "http" };
     let auto_started = settings.auto_started;
     let version = env!("CARGO_PKG_VERSION");
+    let control = gateway.control(&launch.state, config, settings.repo.clone())?;
     let parts = Parts {
         engine: roost.engine.clone(),
         clients: roost.clients.clone(),
@@ -223,6 +225,7 @@ async fn listen(
         run_messages: gateway.run_messages.clone(),
         secrets: gateway.secrets.clone(),
         bootstrap: folders::bootstrap(&launch.state, settings.repo.clone()),
+        control,
     };
     if let Some(folder) = settings.socket.parent().map(ToOwned::to_owned) {
         blocking(move || Ok(roost_log::secure(&folder)?)).await?;

@@ -25,6 +25,7 @@ use crate::approval_panels::ApprovalPanels;
 use crate::auth::Auth;
 use crate::background_runtime::BackgroundRuntime;
 use crate::call_order::CallQueues;
+use crate::control::ControlParts;
 use crate::discoveries::Discoveries;
 use crate::dispatch::Context;
 use crate::fault;
@@ -62,6 +63,8 @@ pub struct Parts {
     pub run_messages: Arc<RunMessages>,
     /// The secrets of services.
     pub secrets: Arc<Secrets>,
+    /// What the gateway's own tools need.
+    pub control: ControlParts,
     /// The settings of other programs, in which the gateway can be registered.
     pub bootstrap: Bootstrap,
 }
@@ -86,6 +89,7 @@ pub(crate) struct Host {
     pub(crate) runs: Arc<Runs>,
     pub(crate) run_messages: Arc<RunMessages>,
     pub(crate) secrets: Arc<Secrets>,
+    pub(crate) control: ControlParts,
     pub(crate) bootstrap: Bootstrap,
     pub(crate) throttles: Throttles,
     pub(crate) daemon: Daemon,
@@ -177,6 +181,7 @@ impl Host {
             throttles: Throttles { rates: RateLimits::new(&settings.limits), refusals: RefusalThrottle::default() },
             settings,
             secrets: parts.secrets,
+            control: parts.control,
             bootstrap: parts.bootstrap,
             runs: parts.runs,
             run_messages: parts.run_messages,

@@ -26,6 +26,7 @@ mod caller;
 pub mod cdev;
 mod connection;
 mod connection_limit;
+mod control;
 mod discoveries;
 mod dispatch;
 mod error;
@@ -66,6 +67,7 @@ mod web_app;
 mod workspaces;
 mod ws;
 
+pub use control::ControlParts;
 pub use error::Error;
 pub use host::Parts;
 pub use server::Server;

@@ -32,7 +32,7 @@ use tokio::time::{sleep, timeout};
 pub(crate) use self::local::{AttachLine, LineConnection, serve_lines};
 use self::stream::{ModernAnswer, legacy_events, modern_events};
 use crate::agents::Agent;
-use crate::caller::Caller;
+use crate::caller::{Caller, Door};
 use crate::guard::AdmittedRequest;
 use crate::host::Host;
 use crate::message_budget::Meter;
@@ -46,6 +46,9 @@ const EVENT_STREAM: &str = "text/event-stream";
 const STREAM_AFTER: Duration = Duration::from_secs(5);
 /// What a request says before its answer may wait here; beyond it the service is not read.
 const QUEUE: usize = 16;
+
+/// Stands for every client that came over the network without a token, where none is asked for.
+const UNPAIRED: &str = "unpaired";
 
 /// The methods of `GET /mcp` for clients that ask for JSON, as seed 003 names them.
 const SUPPORTED_METHODS: [&str; 6] =
@@ -120,7 +123,9 @@ pub(crate) fn principal(caller: &Caller) -> Option<Principal> {
         (Some(Agent::Stray | Agent::Unknown), _) => None,
         (None, _) if caller.scope < Scope::Operate => None,
         (None, Some(device)) => Some(Principal::Device(DeviceId::from(device.id.as_str()))),
-        (None, None) => Some(Principal::Local),
+        (None, None) if caller.door == Door::Local => Some(Principal::Local),
+        // Nobody asked it for a token, so it is not the user of this machine.
+        (None, None) => Some(Principal::Device(UNPAIRED.into())),
     }
 }
 

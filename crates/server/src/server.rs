@@ -28,7 +28,7 @@ use crate::message_budget::{MessageBudget, Meter, MeteredStream};
 use crate::settings::Settings;
 use crate::tls::{self, Identity};
 use crate::workspaces::{NewWorkspace, Workspaces};
-use crate::{handlers, http, local, metrics, uploads};
+use crate::{control, handlers, http, local, metrics, uploads};
 
 /// The read buffer of an HTTP connection, in bytes.
 const HTTP_BUFFER: usize = 16 << 10;
@@ -96,6 +96,7 @@ impl Server {
         };
         let host =
             Arc::new(Host::new(parts, settings, workspaces, Arc::new(Auth { devices, local, endpoint }), background));
+        control::bind(&host);
         host.repositories.live.remove_marks().await;
         host.daemon.spawn(metrics::count(host.clone()));
         host.daemon.spawn(accept_local(host.clone(), socket));

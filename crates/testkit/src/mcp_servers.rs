@@ -166,7 +166,7 @@ impl FakeServers {
 #[async_trait]
 impl Connect for FakeServers {
     async fn connect(&self, target: &ConnectTarget<'_>) -> Result<Connected, ConnectError> {
-        let location = match target.origin {
+        let location = match target.origin() {
             ServiceOrigin::RemoteMcp { endpoint, .. } => endpoint,
             ServiceOrigin::StdioMcp { command, .. } => command,
             ServiceOrigin::LocalWasm { wasm_path, .. } => wasm_path,

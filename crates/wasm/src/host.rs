@@ -87,7 +87,7 @@ pub enum HostError {
 }
 
 /// A service as it is declared.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceDeclaration {
     /// The file of the module.
     pub wasm_path: PathBuf,
@@ -231,16 +231,16 @@ impl WasmHost {
             let _turn = shared.compiles.acquire().await.map_err(|_| LoadError::ShuttingDown)?;
             progress.send_replace(LoadStage::Compiling { bytes: artifact.bytes.len() as u64 });
             let (engine, bytes, kind) = (shared.engine.clone(), artifact.bytes, artifact.kind);
-            let compiled = in_background(move || compile(&engine, &bytes, kind)).await?;
+            let compiled = on_own_thread(move || compile(&engine, &bytes, kind)).await?;
             compiled.map_err(|error| LoadError::Invalid { path: path(), reason: format!("{error:#}") })?
         };
         progress.send_replace(LoadStage::Introspecting);
         let context = Arc::new(ServiceContext {
-            grants: Grants::new(declaration.capabilities.clone(), declaration.policy.clone()),
+            grants: Arc::new(Grants::new(declaration.capabilities.clone(), declaration.policy.clone())),
             effects,
             log,
-            args: declaration.args.clone(),
-            env: declaration.env.clone(),
+            args: declaration.args.as_slice().into(),
+            env: declaration.env.as_slice().into(),
         });
         let limits = shared.config.defaults.with_manifest(&declaration.limits, &shared.config.ceiling);
         let program = self.prepare(code, declared, &context, &limits).map_err(|error| match error {
@@ -334,6 +334,17 @@ fn read_source(path: &Path) -> Option<String> {
 
 async fn in_background<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, LoadError> {
     tokio::task::spawn_blocking(work).await.map_err(|_| LoadError::ShuttingDown)
+}
+
+/// Runs work that may take seconds and cannot be interrupted. The runtime does not wait for it when the daemon ends.
+async fn on_own_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, LoadError> {
+    let (done, result) = tokio::sync::oneshot::channel();
+    let work = move || {
+        // Whoever asked may have gone; what was compiled is in the cache all the same.
+        let _ = done.send(work());
+    };
+    std::thread::Builder::new().name("wasm-compile".into()).spawn(work).map_err(|_| LoadError::ShuttingDown)?;
+    result.await.map_err(|_| LoadError::ShuttingDown)
 }
 
 fn open_cache(config: &HostConfig) -> Result<Cache, HostError> {

@@ -12,6 +12,7 @@ use crate::abi::component::ComponentProgram;
 use crate::abi::module::ModuleProgram;
 use crate::abi::{Abi, Function, Interrupted, Unsupported, structured};
 use crate::artifact::FileStamp;
+use crate::effects::Effects;
 use crate::host::HostState;
 use crate::limits::Limits;
 use crate::outcome::{CallError, CallReport, HostTrap, ToolFailure, ToolSuccess, classify};
@@ -35,11 +36,13 @@ pub(crate) enum Program {
 
 /// A loaded service; clones share it.
 #[derive(Clone)]
-pub struct WasmService(Arc<Loaded>);
+pub struct WasmService {
+    loaded: Arc<Loaded>,
+    context: Arc<ServiceContext>,
+}
 
 struct Loaded {
     host: Arc<HostState>,
-    context: Arc<ServiceContext>,
     program: Program,
     limits: Limits,
     sha256: String,
@@ -80,10 +83,9 @@ impl WasmService {
         }));
         let running = Semaphore::new(limits.max_concurrency);
         let admitted = Semaphore::new(limits.max_concurrency + MAX_WAITING);
-        Self(Arc::new(Loaded {
+        let loaded = Arc::new(Loaded {
             tools: tools.collect(),
             host,
-            context,
             program,
             limits,
             sha256,
@@ -92,17 +94,24 @@ impl WasmService {
             functions,
             running,
             admitted,
-        }))
+        });
+        Self { loaded, context }
+    }
+
+    /// The same service, whose calls have these effects: those of whoever makes them.
+    pub fn with_effects(&self, effects: Arc<dyn Effects>) -> Self {
+        let context = ServiceContext { effects, ..(*self.context).clone() };
+        Self { loaded: self.loaded.clone(), context: Arc::new(context) }
     }
 
     /// Its tools, the two that every service has first, then its functions by name.
     pub fn tools(&self) -> &[Tool] {
-        &self.0.tools
+        &self.loaded.tools
     }
 
     /// The conventions that the module follows.
     pub fn abi(&self) -> Abi {
-        match &self.0.program {
+        match &self.loaded.program {
             Program::Module(module) => module.abi,
             Program::Component(_) => Abi::Component,
         }
@@ -110,28 +119,28 @@ impl WasmService {
 
     /// The SHA-256 of the artifact that was loaded, in hex.
     pub fn artifact_sha256(&self) -> &str {
-        &self.0.sha256
+        &self.loaded.sha256
     }
 
     /// What a call of it may take.
     pub fn limits(&self) -> &Limits {
-        &self.0.limits
+        &self.loaded.limits
     }
 
     /// Whether the file is another than the one that was loaded: then it is to be loaded and introspected anew. Blocks on
     /// the disk.
     pub fn changed_on_disk(&self) -> bool {
-        let (path, stamp) = &self.0.file;
+        let (path, stamp) = &self.loaded.file;
         FileStamp::read(path).as_ref() != Some(stamp)
     }
 
     /// Makes an instance and throws it away, to see that it can be.
     pub(crate) async fn probe(&self) -> wasmtime::Result<()> {
         // A service that is loaded or looked at is one call among the others. The semaphore is never closed.
-        let _slot = self.0.host.instances.acquire().await;
-        let mut store = self.new_store(&self.0.limits);
+        let _slot = self.loaded.host.instances.acquire().await;
+        let mut store = self.new_store(&self.loaded.limits);
         store
-            .run(async |store| match &self.0.program {
+            .run(async |store| match &self.loaded.program {
                 Program::Module(module) => module.instantiate(store).await.map(drop),
                 Program::Component(component) => component.instantiate(store).await.map(drop),
             })
@@ -145,19 +154,19 @@ impl WasmService {
         arguments: &Map<String, Value>,
         limits: &Limits,
     ) -> Result<CallReport, CallError> {
-        let _admitted = self.0.admitted.try_acquire().map_err(|_| CallError::Busy(MAX_WAITING))?;
+        let _admitted = self.loaded.admitted.try_acquire().map_err(|_| CallError::Busy(MAX_WAITING))?;
         let start = Instant::now();
         match tool {
             HEALTH_CHECK => return Ok(self.health_check(start).await),
             DESCRIBE_SERVICE => return Ok(report(start, self.describe_service())),
             _ => {}
         }
-        let function = self.0.functions.get(tool).ok_or_else(|| CallError::UnknownTool(tool.into()))?;
+        let function = self.loaded.functions.get(tool).ok_or_else(|| CallError::UnknownTool(tool.into()))?;
         // Neither semaphore is ever closed.
-        let _turn = self.0.running.acquire().await;
-        let _slot = self.0.host.instances.acquire().await;
-        let mut store = self.new_store(&self.0.limits.at_most(limits));
-        let result = match &self.0.program {
+        let _turn = self.loaded.running.acquire().await;
+        let _slot = self.loaded.host.instances.acquire().await;
+        let mut store = self.new_store(&self.loaded.limits.at_most(limits));
+        let result = match &self.loaded.program {
             Program::Module(module) => module.call(&mut store, &function.name, arguments).await,
             Program::Component(component) => component.call(&mut store, &function.name, arguments).await,
         };
@@ -177,13 +186,13 @@ impl WasmService {
     }
 
     fn new_store(&self, limits: &Limits) -> CallStore {
-        let host = &self.0.host;
-        CallStore::new(&host.engine, &host.ticker, &self.0.context, limits, self.0.program.wasi())
+        let host = &self.loaded.host;
+        CallStore::new(&host.engine, &host.ticker, &self.context, limits, self.loaded.program.wasi())
     }
 
     async fn health_check(&self, start: Instant) -> CallReport {
         match self.probe().await {
-            Ok(()) => report(start, json!({ "status": "ok", "functions": self.0.functions.len() })),
+            Ok(()) => report(start, json!({ "status": "ok", "functions": self.loaded.functions.len() })),
             Err(error) => {
                 let (kind, message) = classify(&error);
                 let failure = ToolFailure { function: HEALTH_CHECK.into(), kind, message, fuel_used: 0 };
@@ -193,17 +202,17 @@ impl WasmService {
     }
 
     fn describe_service(&self) -> Value {
-        let (limits, program) = (&self.0.limits, &self.0.program);
-        let functions = self.0.functions.iter().map(|(tool, function)| {
+        let (limits, program) = (&self.loaded.limits, &self.loaded.program);
+        let functions = self.loaded.functions.iter().map(|(tool, function)| {
             json!({ "tool": tool, "signature": function.signature, "description": function.description })
         });
         let unsupported = program.unsupported().iter();
         let unsupported = unsupported.map(|one| json!({ "export": one.name, "reason": one.reason }));
-        let exports_entry = self.0.functions.values().any(|function| function.name == self.0.entry);
+        let exports_entry = self.loaded.functions.values().any(|function| function.name == self.loaded.entry);
         json!({
             "abi": self.abi().to_string(),
-            "artifactSha256": self.0.sha256,
-            "entry": { "name": self.0.entry, "exported": exports_entry },
+            "artifactSha256": self.loaded.sha256,
+            "entry": { "name": self.loaded.entry, "exported": exports_entry },
             "functions": Value::from_iter(functions),
             "unsupportedExports": Value::from_iter(unsupported),
             "limits": {

@@ -18,14 +18,15 @@ use crate::service_log::{CallLog, LogSink};
 /// How much fuel a module gets at a time; between, it yields, and what it used is counted.
 const FUEL_INTERVAL: u64 = 1_000_000;
 
-/// What all calls of a service share.
+/// What all calls of a service on behalf of the same caller share.
+#[derive(Clone)]
 pub(crate) struct ServiceContext {
-    pub(crate) grants: Grants,
+    pub(crate) grants: Arc<Grants>,
     pub(crate) effects: Arc<dyn Effects>,
     pub(crate) log: Arc<dyn LogSink>,
     /// The arguments and variables that the manifest gives the module.
-    pub(crate) args: Vec<String>,
-    pub(crate) env: Vec<(String, String)>,
+    pub(crate) args: Arc<[String]>,
+    pub(crate) env: Arc<[(String, String)]>,
 }
 
 /// What belongs to one call.

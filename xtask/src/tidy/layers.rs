@@ -68,7 +68,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("roost-adapters", &["roost-engine", "roost-process", "roost-model"]),
     ("roost-demo", &[]),
     (TESTKIT, &["roost-gateway", "roost-engine", "roost-process", "roost-log", "roost-model"]),
-    ("roost-gateway", &["roost-engine", "roost-process", "roost-log", "roost-settings", "roost-model"]),
+    ("roost-gateway", &["roost-engine", "roost-wasm", "roost-process", "roost-log", "roost-settings", "roost-model"]),
     ("roost-engine", &["roost-process", "roost-policy", "roost-log", "roost-model"]),
     ("roost-acp", &["roost-client", "roost-rpc", "roost-model"]),
     ("roost-client", &["roost-rpc"]),

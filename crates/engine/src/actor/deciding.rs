@@ -20,6 +20,7 @@ use super::drafts::CONTROL_TIMEOUT;
 use crate::adapter::{AdapterError, Answer};
 use crate::command::{Decision, Response, ResponseTo};
 use crate::error::Error;
+use crate::gateway_calls::ONLY_LOOKS;
 use crate::ledger::{Asked, PendingApproval, REPLACED, Resolution, Terms, Verdict};
 use crate::policy_context::{Approver, CallSite, Judgement, call_of};
 use crate::runtime::Profile;
@@ -107,7 +108,11 @@ impl Actor {
                     Some(claimed) => judgement.or_stricter(self.shared.judge.judge(&site, &claimed).await),
                     None => judgement,
                 };
-                if carries_out { judgement.allowed_if_asking(PART_OF_ALLOWED_CALL) } else { judgement }
+                match (carries_out, self.gateway_calls.only_looks(call)) {
+                    (true, _) => judgement.allowed_if_asking(PART_OF_ALLOWED_CALL),
+                    (false, true) => judgement.allowed_if_asking(ONLY_LOOKS),
+                    (false, false) => judgement,
+                }
             }
             Some(_) => stopping(),
         };
@@ -240,6 +245,9 @@ impl Actor {
     }
 
     async fn send_answer_to_runtime(&mut self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {
+        if self.gateway_questions.answer(question, &answer) {
+            return Ok(());
+        }
         let Some(Task { phase: Phase::Running(running), unresponsive, .. }) = &self.task else { return Ok(()) };
         let sent = timeout(delivery_timeout(*unresponsive), running.control.send_answer(question, answer)).await;
         self.note_delivery(sent)

@@ -5,7 +5,7 @@ use std::task::Poll;
 
 use roost_model::approval::ApprovalEnd;
 use roost_model::content::TranscriptMessage;
-use roost_model::ids::TaskId;
+use roost_model::ids::{TaskId, ToolCallId};
 use roost_model::mode::PermissionMode;
 use roost_model::payload::TaskStartedPayload;
 use roost_model::runtime::{InteractionMode, RuntimeName};
@@ -28,6 +28,8 @@ struct WaitingCall {
     identity: ToolCallIdentity,
     /// The hash of the input that it would run with, which a person may have changed for the runtime.
     input_hash: String,
+    /// It is not asked about, unless the runtime asked before.
+    only_looks: bool,
     reply: Reply<GatewayVerdict>,
 }
 
@@ -36,6 +38,11 @@ struct WaitingCall {
 pub(super) struct WaitingCalls(Vec<WaitingCall>);
 
 impl WaitingCalls {
+    /// Whether the call with this id is one of a tool that changes nothing.
+    pub(super) fn only_looks(&self, id: &ToolCallId) -> bool {
+        self.0.iter().any(|call| call.only_looks && call.identity.tool_call_id == *id)
+    }
+
     /// Waits until the sender of a call no longer does, and returns that call. Cancel safe.
     pub(super) async fn withdrawn(&mut self) -> ToolCallIdentity {
         poll_fn(|context| {
@@ -62,10 +69,11 @@ impl Actor {
         };
         let input_hash = roost_model::canonical::hash(&call.input);
         let mut events = Vec::new();
+        let only_looks = call.only_looks;
         let identity = task.ledger.join_gateway_call(call, &mut events);
         let id = identity.tool_call_id.clone();
         self.write(events).await?;
-        self.gateway_calls.0.push(WaitingCall { identity, input_hash, reply });
+        self.gateway_calls.0.push(WaitingCall { identity, input_hash, only_looks, reply });
         self.judge(&id).await
     }
 
@@ -140,7 +148,8 @@ impl Actor {
     /// Ends the task of a client that has no open calls. The session stays open for its next call.
     pub(super) async fn end_idle_client_task(&mut self) -> Result<(), Error> {
         let is_idle = |task: &Task| task.ledger.is_idle() && task.stop.is_none();
-        if self.is_mcp_client() && self.gateway_calls.0.is_empty() && self.task.as_ref().is_some_and(is_idle) {
+        let nobody_waits = self.gateway_calls.0.is_empty() && self.gateway_questions.is_empty();
+        if self.is_mcp_client() && nobody_waits && self.task.as_ref().is_some_and(is_idle) {
             self.finish(TaskEnd::Completed("end_turn".into())).await?;
         }
         Ok(())
@@ -150,7 +159,7 @@ impl Actor {
         self.profile.adapter.name() == RuntimeName::McpClient
     }
 
-    async fn begin_client_task(&mut self, tool: &str) -> Result<(), Error> {
+    pub(super) async fn begin_client_task(&mut self, tool: &str) -> Result<(), Error> {
         if let Ok(status) = self.status.after(SessionStep::Prompt) {
             self.status = status;
         }

@@ -208,6 +208,12 @@ impl Ledger {
         events
     }
 
+    /// Records a question that is open from now on; its id must be new.
+    pub fn ask(&mut self, question: QuestionAskedPayload) -> EventBody {
+        self.questions.push((question.question_id.clone(), false));
+        question.into()
+    }
+
     /// Records the result of an open question; `None` if it is not open.
     pub fn resolve(&mut self, id: &QuestionId, resolution: Resolution) -> Option<EventBody> {
         let still_waits_for = self.waits_for(|_| true, |question| question != id);

@@ -97,9 +97,9 @@ impl Endpoint {
             None => Map::new(),
         };
         let info = params.get("clientInfo").and_then(|info| serde_json::from_str(info.get()).ok());
-        let surface = self.usable_surface(&view)?;
         let profile = ClientProfile { era: Era::Legacy(revision.to_owned()), capabilities, info };
         let context = ClientContext { principal, view, profile };
+        let surface = self.usable_surface(&context)?;
         let id = Uuid::new_v4().to_string();
         let session = Arc::new(Session::new(id, context, general, self.closing.child_token()));
         self.sessions.insert(session.clone());

@@ -35,7 +35,7 @@ impl Endpoint {
         let filter = request.params.get("notifications").ok_or_else(wrong)?;
         let mut filter: Filter = serde_json::from_str(filter.get()).map_err(|_| wrong())?;
         let mut updates = Updates::new(self, request.context.clone());
-        let surface = self.surface(&request.context.view);
+        let surface = self.surface_of(request.context);
         let mut subscriptions = Vec::new();
         for uri in std::mem::take(&mut filter.resource_subscriptions) {
             // What cannot be subscribed to is missing in the acknowledgement.

@@ -11,7 +11,7 @@ use super::lazy_tools;
 use super::log_level::LogLevel;
 use super::open_call::OpenTicket;
 use super::refusal::{INTERNAL_ERROR, INVALID_PARAMS, McpRefusal, RESOURCE_NOT_FOUND};
-use super::request::Request;
+use super::request::{ClientContext, Request};
 use super::session::Session;
 use super::surface::{ListKind, Surface, Target, View};
 use crate::catalog::OfferedService;
@@ -79,7 +79,7 @@ impl Endpoint {
     }
 
     fn discover(&self, request: &Request<'_>) -> MethodAnswer {
-        let surface = self.usable_surface(&request.context.view)?;
+        let surface = self.usable_surface(request.context)?;
         let mut result = json!({
             "supportedVersions": [MODERN],
             "capabilities": surface.capabilities(&Era::Modern),
@@ -103,7 +103,7 @@ impl Endpoint {
 
     /// One page of a list; it was encoded when the catalog changed.
     fn list(&self, request: &Request<'_>, kind: ListKind) -> MethodAnswer {
-        let surface = self.usable_surface(&request.context.view)?;
+        let surface = self.usable_surface(request.context)?;
         if !surface.has(kind.capability()) {
             return Err(McpRefusal::no_method(request.method));
         }
@@ -128,9 +128,9 @@ impl Endpoint {
     }
 
     /// What the clients of a view see; an error if it is one service that cannot be used now.
-    pub(super) fn usable_surface(&self, view: &View) -> Result<Arc<Surface>, McpRefusal> {
-        let surface = self.surface(view);
-        match (view, surface.missing.first()) {
+    pub(super) fn usable_surface(&self, context: &ClientContext) -> Result<Arc<Surface>, McpRefusal> {
+        let surface = self.surface_of(context);
+        match (&context.view, surface.missing.first()) {
             (View::One(_), Some(missing)) if surface.services.is_empty() => {
                 let namespace = missing.namespace.as_str();
                 let why = format!("{namespace} cannot be used now: {}", missing.reason);
@@ -144,7 +144,7 @@ impl Endpoint {
     /// Calls a tool, if the policy lets it pass.
     async fn call_tool(&self, request: &Request<'_>) -> MethodAnswer {
         let name = request.text("name")?;
-        let surface = self.usable_surface(&request.context.view)?;
+        let surface = self.usable_surface(request.context)?;
         if surface.view == View::Lazy {
             return self.call_lazy_tool(request, &surface, &name).await;
         }
@@ -166,10 +166,13 @@ impl Endpoint {
         let arguments = params.get("arguments").map(ToOwned::to_owned);
         let meta = params.get("_meta").map(ToOwned::to_owned);
         params.set_text("name", &target.name);
+        let is_own = target.service.namespace.is_reserved();
+        // What is judged may be shown and recorded, and a secret must not be.
+        let arguments = if is_own { arguments.map(without_secret) } else { arguments };
         let call = GatewayCall {
             principal: &request.context.principal,
             client_name: request.context.name(),
-            service: Some(&target.service.id),
+            service: (!is_own).then_some(&target.service.id),
             namespace: Some(&target.service.namespace),
             tool: name,
             routed_tool: &target.name,
@@ -233,7 +236,7 @@ impl Endpoint {
 
     async fn get_prompt(&self, request: &Request<'_>) -> MethodAnswer {
         let name = request.text("name")?;
-        let surface = self.usable_surface(&request.context.view)?;
+        let surface = self.usable_surface(request.context)?;
         let target =
             surface.prompt(&name).ok_or_else(|| McpRefusal::invalid_params(format!("Unknown prompt: {name}")))?;
         let mut params = request.params.clone();
@@ -252,7 +255,7 @@ impl Endpoint {
         request: &'a Request<'a>,
     ) -> Result<(Arc<OfferedService>, RawObject<'a>), McpRefusal> {
         let uri = request.text("uri")?;
-        let surface = self.usable_surface(&request.context.view)?;
+        let surface = self.usable_surface(request.context)?;
         let code = if request.context.is_modern() { INVALID_PARAMS } else { RESOURCE_NOT_FOUND };
         let Some((service, original)) = surface.resource(&uri) else {
             return Err(McpRefusal::with(code, "Resource not found", json!({ "uri": uri })));
@@ -264,7 +267,7 @@ impl Endpoint {
 
     /// `completion/complete`: for an argument of a prompt, or of a template of addresses.
     async fn complete_argument(&self, request: &Request<'_>) -> MethodAnswer {
-        let surface = self.usable_surface(&request.context.view)?;
+        let surface = self.usable_surface(request.context)?;
         let wrong =
             || McpRefusal::invalid_params("completion/complete needs \"ref\" with the name of a prompt or a uri");
         let mut reference = request.params.object("ref").ok_or_else(wrong)?;
@@ -289,7 +292,7 @@ impl Endpoint {
 
     /// Tasks belong to one service, so only the address of one service has them, and only for clients of its era.
     async fn task(&self, request: &Request<'_>) -> MethodAnswer {
-        let surface = self.usable_surface(&request.context.view)?;
+        let surface = self.usable_surface(request.context)?;
         let capabilities = surface.capabilities(&request.context.profile.era);
         let extension = || capabilities.get("extensions")?.get("io.modelcontextprotocol/tasks");
         match (&surface.view, surface.services.first()) {
@@ -315,7 +318,7 @@ impl Endpoint {
         let level = LogLevel::parse(&name)
             .ok_or_else(|| McpRefusal::invalid_params(format!("there is no level \"{name}\"; the lowest is debug")))?;
         session.set_log_level(level);
-        let surface = self.surface(&request.context.view);
+        let surface = self.surface_of(request.context);
         let params = to_raw(&json!({ "level": level.as_str() }));
         let has_logging = |service: &&Arc<OfferedService>| {
             matches!(service.profile.era, Era::Legacy(_)) && service.profile.capabilities.contains_key("logging")
@@ -353,3 +356,14 @@ impl Endpoint {
 
 /// Whether a result says that the tool failed.
 struct IsError(bool);
+
+/// The arguments of one of the gateway's own tools without the secret that they may set.
+fn without_secret(arguments: Box<RawValue>) -> Box<RawValue> {
+    match RawObject::parse(&arguments) {
+        Some(mut members) if members.get("secret").is_some() => {
+            members.set_text("secret", "***");
+            members.to_raw()
+        }
+        _ => arguments,
+    }
+}

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::headers::ParamHeader;
 use super::lazy_tools;
 use super::refusal::McpRefusal;
-use crate::catalog::{Catalog, ListedItem, MissingService, OfferedService};
+use crate::catalog::{Audience, Catalog, ListedItem, MissingService, OfferedService};
 use crate::era::Era;
 use crate::namespace::Namespace;
 use crate::raw_object::{RawObject, to_raw};
@@ -108,12 +108,13 @@ pub(super) struct Surface {
 }
 
 impl Surface {
-    pub(super) fn new(catalog: &Catalog, view: View, max_name: usize) -> Self {
+    pub(super) fn new(catalog: &Catalog, view: View, audience: Audience, max_name: usize) -> Self {
         let is_seen = |namespace: &Namespace| match &view {
             View::All | View::Lazy => true,
             View::One(one) => one == namespace,
         };
-        let services: Vec<_> = catalog.services.iter().filter(|service| is_seen(&service.namespace)).cloned().collect();
+        let is_shown = |service: &&Arc<OfferedService>| is_seen(&service.namespace) && service.audience <= audience;
+        let services: Vec<_> = catalog.services.iter().filter(is_shown).cloned().collect();
         let missing = catalog.missing.iter().filter(|service| is_seen(&service.namespace)).cloned().collect();
         let mut surface = Self {
             generation: catalog.generation,

@@ -44,7 +44,7 @@ impl Updates {
             changed,
             unasked: endpoint.backend.unasked(),
             said: endpoint.said.subscribe(),
-            last: endpoint.surface(&context.view),
+            last: endpoint.surface_of(&context),
             context,
             waiting: Vec::new(),
         }
@@ -59,7 +59,7 @@ impl Updates {
             let unasked = tokio::select! {
                 changed = self.changed.changed() => {
                     changed.ok()?;
-                    self.compare(endpoint.surface(&self.context.view));
+                    self.compare(endpoint.surface_of(&self.context));
                     continue;
                 }
                 unasked = self.unasked.recv() => unasked,

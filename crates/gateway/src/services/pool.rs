@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use roost_model::ids::ServiceId;
-use roost_model::service::manifest::ServiceOrigin;
+use roost_model::service::manifest::Manifest;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::sync::{OnceCell, broadcast, mpsc, watch};
@@ -82,13 +82,13 @@ impl Pool {
     /// The connection of this principal and these capabilities; it is made if there is none.
     pub async fn get(
         &self,
-        origin: &ServiceOrigin,
+        manifest: &Manifest,
         principal: &Principal,
         client: &ClientProfile,
     ) -> Result<Arc<dyn Upstream>, ConnectError> {
         let slot = self.slot(principal, &client.capabilities).await?;
         let _user = SlotUser(&slot);
-        let connection = slot.connection.get_or_try_init(|| self.open(&slot, origin, client)).await?;
+        let connection = slot.connection.get_or_try_init(|| self.open(&slot, manifest, client)).await?;
         slot.last_used.store(self.0.now(), Ordering::Relaxed);
         Ok(connection.clone())
     }
@@ -96,11 +96,11 @@ impl Pool {
     /// Makes the connection that the supervisor watches.
     pub async fn supervise(
         &self,
-        origin: &ServiceOrigin,
+        manifest: &Manifest,
         client: &ClientProfile,
     ) -> Result<Arc<dyn Upstream>, ConnectError> {
         let slot = Arc::new(Slot::new(Principal::Local, client.capabilities.clone(), true, self.0.now()));
-        let connection = self.open(&slot, origin, client).await?;
+        let connection = self.open(&slot, manifest, client).await?;
         // The slot is new, so it has no connection yet.
         let _ = slot.connection.set(connection.clone());
         let mut slots = self.0.slots.lock();
@@ -113,12 +113,12 @@ impl Pool {
     async fn open(
         &self,
         slot: &Arc<Slot>,
-        origin: &ServiceOrigin,
+        manifest: &Manifest,
         client: &ClientProfile,
     ) -> Result<Arc<PooledConnection>, ConnectError> {
         let shared = &self.0;
         let (service, principal, log) = (&shared.service, &slot.principal, Arc::new(shared.log.clone()));
-        let connected = shared.connect.connect(&ConnectTarget { service, origin, principal, client, log }).await;
+        let connected = shared.connect.connect(&ConnectTarget { service, manifest, principal, client, log }).await;
         let Connected { upstream, unasked } = connected.inspect_err(|_| shared.forget_unopened(slot))?;
         let watcher =
             tokio::spawn(watch_connection(Arc::downgrade(shared), Arc::downgrade(slot), upstream.clone(), unasked));

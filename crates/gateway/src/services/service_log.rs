@@ -76,7 +76,7 @@ impl ServiceLog {
 impl upstream::ServiceLog for ServiceLog {
     fn line(&self, source: LogSource, text: &str) {
         match source {
-            LogSource::Stderr | LogSource::Gateway => self.write(text),
+            LogSource::Stderr | LogSource::Module | LogSource::Gateway => self.write(text),
             LogSource::Stdout => self.write(&format!("stdout: {text}")),
         }
     }

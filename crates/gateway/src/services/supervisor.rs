@@ -411,7 +411,8 @@ impl Supervisor {
         let before = &self.view.stored;
         manifest.metadata.created_at = before.manifest.metadata.created_at.clone();
         manifest.metadata.updated_at = Some(Timestamp::now().to_string());
-        let needs_restart = manifest.spec != before.manifest.spec;
+        let is_other_artifact = manifest.metadata.artifact_sha256 != before.manifest.metadata.artifact_sha256;
+        let needs_restart = manifest.spec != before.manifest.spec || is_other_artifact;
         let stored = StoredService { version: before.version + 1, manifest, ..(**before).clone() };
         let applied = ServiceManifestAppliedPayload {
             service_id: self.view.id.clone(),
@@ -544,7 +545,7 @@ impl Supervisor {
         let (stored, patience) = (self.view.stored.clone(), self.patience());
         let start = async move {
             let started = async {
-                let connection = pool.supervise(&stored.manifest.spec.origin, &shared.client).await?;
+                let connection = pool.supervise(&stored.manifest, &shared.client).await?;
                 let interface = interface::list(&*connection, &shared.client, patience).await;
                 match interface {
                     Ok(interface) => Ok((connection, interface)),

@@ -9,7 +9,7 @@ use roost_model::time::Timestamp;
 use super::interface::Interface;
 use super::review::ReviewedTool;
 use super::stored::StoredService;
-use crate::catalog::{ListedItem, MissingService, OfferedService};
+use crate::catalog::{Audience, ListedItem, MissingService, OfferedService};
 use crate::lifecycle::ServiceLife;
 
 /// A service at one moment.
@@ -60,6 +60,7 @@ impl ServiceView {
         Some(Arc::new(OfferedService {
             id: self.id.clone(),
             namespace: self.stored.namespace(),
+            audience: Audience::Everyone,
             profile: interface.profile.clone(),
             tools: offered.map(|(tool, _)| tool.clone()).collect(),
             resources: copied(&interface.resources),

@@ -57,6 +57,12 @@ impl AddressPolicy {
         self.check(address, names_this_machine(endpoint))
     }
 
+    /// Checks an address that a module wants to reach. What is not on the internet must be among the allowed hosts, so that
+    /// a policy of `*` does not open this machine to modules.
+    pub(super) fn check_module(&self, address: &Url) -> Result<(), AddressRefused> {
+        self.check(address, false)
+    }
+
     fn check(&self, address: &Url, this_machine: bool) -> Result<(), AddressRefused> {
         let Some(host) = address.host_str().filter(|_| matches!(address.scheme(), "http" | "https")) else {
             return Err(AddressRefused::NotHttp(address.to_string()));

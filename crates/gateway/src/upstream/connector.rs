@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use reqwest::Client;
 use reqwest::header::{HeaderName, HeaderValue};
 use roost_model::ids::ServiceId;
-use roost_model::service::manifest::{RemoteTransport, ServiceOrigin, ServiceVariable};
+use roost_model::service::manifest::{Manifest, RemoteTransport, ServiceOrigin, ServiceVariable};
 use roost_process::{Environment, Holder};
 use tokio::sync::mpsc;
 use url::Url;
@@ -27,6 +27,7 @@ use super::peer::{PeerChannels, ServerPeer};
 use super::peer_upstream::PeerUpstream;
 use super::service_log::ServiceLog;
 use super::stdio::{Child, ServiceProgram};
+use super::wasm::{OutsideWorld, WasmModules, WasmSettings};
 use super::{FromServer, ServerProfile, Upstream, UpstreamError, UpstreamRequest, http_client, sse};
 use crate::auth_ref::AuthRef;
 use crate::client_profile::ClientProfile;
@@ -60,6 +61,8 @@ pub struct ConnectorSettings {
     pub addresses: AddressPolicy,
     /// Keeps the logins at remote services.
     pub logins: Arc<dyn LoginStore>,
+    /// How modules run in the daemon, and what they may do.
+    pub wasm: WasmSettings,
 }
 
 /// Makes connections to services, and remembers of each service how it speaks.
@@ -68,20 +71,28 @@ pub struct Connector {
     client: Client,
     services: Mutex<HashMap<ServiceId, Arc<KnownService>>>,
     logins: Mutex<HashMap<LoginKey, Arc<OAuthLogin>>>,
+    modules: WasmModules,
 }
 
 /// What is to be connected to, and on whose behalf.
 pub struct ConnectTarget<'a> {
     /// Connections of the same service share its limits.
     pub service: &'a ServiceId,
-    /// What runs or answers for it.
-    pub origin: &'a ServiceOrigin,
+    /// How it is declared.
+    pub manifest: &'a Manifest,
     /// On whose behalf.
     pub principal: &'a Principal,
     /// What the clients of this connection can do.
     pub client: &'a ClientProfile,
     /// Takes what the service prints, and what is noticed about it.
     pub log: Arc<dyn ServiceLog>,
+}
+
+impl ConnectTarget<'_> {
+    /// What runs or answers for it.
+    pub fn origin(&self) -> &ServiceOrigin {
+        &self.manifest.spec.origin
+    }
 }
 
 /// A connection that was made. The handshake is done.
@@ -124,19 +135,27 @@ impl Connector {
     pub fn new(settings: ConnectorSettings) -> Result<Self, ConnectError> {
         let client = http_client::build(&settings.addresses)
             .map_err(|error| broken(format!("the HTTP client cannot be made: {error}")))?;
-        Ok(Self { settings, client, services: Mutex::default(), logins: Mutex::default() })
+        let outside = OutsideWorld {
+            client: client.clone(),
+            addresses: settings.addresses.clone(),
+            secrets: settings.secrets.clone(),
+            variable: settings.variable.clone(),
+            gateway: settings.wasm.gateway.clone(),
+        };
+        let modules = WasmModules::new(settings.wasm.clone(), outside);
+        Ok(Self { settings, client, services: Mutex::default(), logins: Mutex::default(), modules })
     }
 
     /// Connects to a service and does the handshake.
     pub async fn connect(&self, target: &ConnectTarget<'_>) -> Result<Connected, ConnectError> {
         let service = self.known(target);
         let era = *service.era.lock();
-        let connected = match target.origin {
+        let connected = match target.origin() {
             ServiceOrigin::StdioMcp { .. } => self.start_program(target, &service, era).await,
             ServiceOrigin::RemoteMcp { endpoint, transport, auth_ref, .. } => {
                 self.connect_remote(target, &service, era, endpoint, *transport, auth_ref.as_deref()).await
             }
-            ServiceOrigin::LocalWasm { .. } => Err(broken("this version of Roost runs no wasm modules yet".into())),
+            ServiceOrigin::LocalWasm { env, .. } => self.load_module(target, env).await,
         };
         let era = connected.as_ref().ok().map(|connected| match connected.upstream.profile().era {
             Era::Modern => KnownEra::Modern,
@@ -164,6 +183,7 @@ impl Connector {
     /// Forgets what is known of a service that was removed. Its logins stay in their store.
     pub fn forget(&self, service: &ServiceId) {
         self.services.lock().remove(service);
+        self.modules.forget(service);
         self.logins.lock().retain(|key, _| key.service != *service);
     }
 
@@ -190,13 +210,13 @@ impl Connector {
 
     fn known(&self, target: &ConnectTarget<'_>) -> Arc<KnownService> {
         let mut services = self.services.lock();
-        if let Some(known) = services.get(target.service).filter(|known| known.origin == *target.origin) {
+        if let Some(known) = services.get(target.service).filter(|known| known.origin == *target.origin()) {
             return known.clone();
         }
-        let limits = target.origin.limits().cloned().unwrap_or_default();
+        let limits = target.origin().limits().cloned().unwrap_or_default();
         let limits = self.settings.limits.of(&limits);
         let known = Arc::new(KnownService {
-            origin: target.origin.clone(),
+            origin: target.origin().clone(),
             limits,
             limiter: CallLimiter::new(limits.max_concurrency, MAX_WAITING),
             param_headers: Arc::default(),
@@ -296,9 +316,22 @@ impl Connector {
         Ok(Connected { upstream: Arc::new(PeerUpstream::new(peer, profile, target.client, transport)), unasked })
     }
 
+    /// Loads the module of a service, or shares the one that is loaded.
+    async fn load_module(
+        &self,
+        target: &ConnectTarget<'_>,
+        variables: &[ServiceVariable],
+    ) -> Result<Connected, ConnectError> {
+        let mut env = Vec::with_capacity(variables.len());
+        for variable in variables {
+            env.push((variable.name.clone(), self.value_of(variable).await?));
+        }
+        self.modules.connect(target, env).await
+    }
+
     /// The program of a service with its environment.
     async fn program(&self, target: &ConnectTarget<'_>) -> Result<ServiceProgram, ConnectError> {
-        let ServiceOrigin::StdioMcp { command, args, cwd, env, .. } = target.origin else {
+        let ServiceOrigin::StdioMcp { command, args, cwd, env, .. } = target.origin() else {
             return Err(broken("it is no program".into()));
         };
         let mut environment = self.settings.environment.clone();

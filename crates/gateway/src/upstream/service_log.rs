@@ -7,6 +7,8 @@ pub enum LogSource {
     Stderr,
     /// The program, to stdout, where only messages of the protocol belong.
     Stdout,
+    /// A module that runs in the daemon.
+    Module,
     /// The gateway, about what the service does.
     Gateway,
 }

@@ -10,7 +10,12 @@ mod faults;
 mod governed;
 mod governing_agents;
 mod governing_clients;
+mod own_tools;
 mod runs;
 mod scripted_http;
 mod services;
 mod support;
+mod wasm;
+#[path = "../../../../xtask/src/fixtures/wasm_modules.rs"]
+#[allow(dead_code, reason = "the large components are for the tests that take long")]
+mod wasm_modules;

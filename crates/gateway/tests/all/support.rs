@@ -12,10 +12,10 @@ use roost_gateway::era::{Era, NEWEST_LEGACY};
 use roost_gateway::principal::Principal;
 use roost_gateway::upstream::{
     AddressPolicy, ConnectError, ConnectTarget, Connected, Connector, ConnectorSettings, DefaultLimits, Interjection,
-    LogSource, LoginKey, LoginStore, ServerAnswer, ServiceLog, Upstream, UpstreamError, UpstreamRequest,
+    LogSource, LoginKey, LoginStore, ServerAnswer, ServiceLog, Upstream, UpstreamError, UpstreamRequest, WasmSettings,
 };
 use roost_model::secret::Secret;
-use roost_model::service::manifest::ServiceOrigin;
+use roost_model::service::manifest::Manifest;
 use roost_process::{Environment, Holder, Ladder};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// A connector, and what it logged.
 pub(crate) struct Gateway {
     _directory: TempDir,
-    pub(crate) connector: Connector,
+    pub(crate) connector: Arc<Connector>,
     pub(crate) log: Arc<Log>,
 }
 
@@ -73,7 +73,16 @@ impl LoginStore for Logins {
 
 impl Gateway {
     pub(crate) fn new() -> Self {
+        Self::with_wasm(|_| {})
+    }
+
+    /// A connector whose modules run under other settings.
+    pub(crate) fn with_wasm(change: impl FnOnce(&mut WasmSettings)) -> Self {
         let directory = TempDir::new().unwrap();
+        let mut wasm = WasmSettings::new(directory.path().join("wasm"));
+        // Each test is a process of its own, and several run at once.
+        wasm.host.max_instances = 8;
+        change(&mut wasm);
         let holder = Holder {
             program: probe_program().into(),
             args: vec!["hold".into()],
@@ -93,8 +102,9 @@ impl Gateway {
             limits: DefaultLimits::default(),
             addresses: AddressPolicy::default(),
             logins: Arc::new(Logins::default()),
+            wasm,
         });
-        Self { _directory: directory, connector: connector.unwrap(), log: Arc::default() }
+        Self { _directory: directory, connector: Arc::new(connector.unwrap()), log: Arc::default() }
     }
 
     pub(crate) async fn connect(&self, origin: Value) -> Result<Connected, ConnectError> {
@@ -102,10 +112,18 @@ impl Gateway {
     }
 
     pub(crate) async fn connect_as(&self, origin: Value, client: &ClientProfile) -> Result<Connected, ConnectError> {
-        let origin: ServiceOrigin = serde_json::from_value(origin).unwrap();
+        let manifest: Manifest = serde_json::from_value(json!({
+            "apiVersion": "clarity.runtime/v1", "kind": "MCPService",
+            "metadata": { "sourceFile": "test", "module": "test", "serviceType": "mcp" },
+            "spec": {
+                "origin": origin, "enabled": true, "autostart": true, "restartPolicy": { "mode": "never" },
+                "policyRef": "default",
+            },
+        }))
+        .unwrap();
         let service = "svc_000000000000".into();
         let (principal, log) = (&Principal::Local, self.log.clone());
-        self.connector.connect(&ConnectTarget { service: &service, origin: &origin, principal, client, log }).await
+        self.connector.connect(&ConnectTarget { service: &service, manifest: &manifest, principal, client, log }).await
     }
 }
 

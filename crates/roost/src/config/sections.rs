@@ -59,6 +59,7 @@ pub(crate) struct Config {
     pub(crate) policy: Policy,
     pub(crate) gateway: Gateway,
     pub(crate) budgets: Budgets,
+    pub(crate) wasm: Wasm,
     pub(crate) log: Log,
     /// Agents by their ids; `demo` is there without being named.
     #[serde(deserialize_with = "by_runtime_id")]
@@ -280,6 +281,46 @@ pub(crate) enum WhenExceeded {
     Stop,
     /// A person is asked for as much again.
     Ask,
+}
+
+section! {
+    /// `[wasm]`: what the modules of `local_wasm` services may take and do. A module does only what its manifest names, too.
+    Wasm {
+        /// Milliseconds that a call may run unless its manifest says otherwise; waiting for others does not count.
+        timeout_ms: NonZeroU32 = NonZeroU32::MIN.saturating_add(1999),
+        /// Millions of units of work that a call may take unless its manifest says otherwise; about one per instruction.
+        fuel_millions: NonZeroU32 = NonZeroU32::MIN.saturating_add(9999),
+        /// Megabytes of memory of a call unless its manifest says otherwise.
+        memory_mb: NonZeroU32 = NonZeroU32::MIN.saturating_add(63),
+        /// Megabytes of memory that a manifest may ask for.
+        max_memory_mb: NonZeroU32 = NonZeroU32::MIN.saturating_add(255),
+        /// Kilobytes of a result unless the manifest says otherwise.
+        output_kb: NonZeroU32 = NonZeroU32::MIN.saturating_add(1023),
+        /// Calls of one module at once unless its manifest says otherwise.
+        concurrency: NonZeroU32 = NonZeroU32::MIN.saturating_add(15),
+        /// Calls of all modules at once.
+        instances: NonZeroU32 = NonZeroU32::MIN.saturating_add(63),
+        /// Megabytes of a module's file.
+        artifact_mb: NonZeroU32 = NonZeroU32::MIN.saturating_add(63),
+        /// Megabytes of compiled code that are kept in the state directory.
+        cache_mb: NonZeroU32 = NonZeroU32::MIN.saturating_add(1023),
+        /// Hosts that modules may reach over HTTP: a name, `*.domain`, or `*` for the whole internet.
+        allow_hosts: Vec<String> = Vec::new(),
+        /// Folders whose files modules may read.
+        read_folders: Vec<PathBuf> = Vec::new(),
+        /// Folders whose files modules may also write.
+        write_folders: Vec<PathBuf> = Vec::new(),
+        /// Names of secrets that modules may read; `*` at the end stands for any rest.
+        allow_secrets: Vec<String> = Vec::new(),
+        /// Tools of the gateway that modules may call, as clients see their names; `*` at the end stands for any rest.
+        allow_tools: Vec<String> = Vec::new(),
+        /// Whether modules may ask the person behind whoever called them.
+        allow_questions: bool = false,
+        /// Whether modules may read the clock and sleep.
+        allow_clock: bool = false,
+        /// Whether modules get random numbers.
+        allow_random: bool = false,
+    }
 }
 
 section! {

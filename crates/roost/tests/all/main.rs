@@ -54,4 +54,5 @@ mod stopping;
 mod taking_over;
 mod terminal;
 mod touring;
+mod wasm_services;
 mod workspaces;

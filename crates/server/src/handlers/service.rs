@@ -17,13 +17,13 @@ use roost_rpc::{
 };
 use serde_json::{Map, Value};
 
-pub(crate) use summary::gateway_status;
+pub(crate) use summary::{gateway_status, summarize};
 
 use super::audit;
 use crate::caller::Caller;
 use crate::dispatch::Context;
 use crate::fault;
-use summary::{summarize, uptime};
+use summary::uptime;
 
 /// How long a call waits for the next line of a log.
 const FOLLOW_TIME: Duration = Duration::from_secs(25);
@@ -137,7 +137,8 @@ fn shaped(context: &Context<'_>, view: Result<Arc<ServiceView>, ServiceError>) -
     Ok(ServiceResult { service: record(context.caller, &view) })
 }
 
-fn record(caller: &Caller, view: &ServiceView) -> ServiceRecord {
+/// The whole record of a service, without what this caller may not see.
+pub(crate) fn record(caller: &Caller, view: &ServiceView) -> ServiceRecord {
     let (life, spec) = (&view.life, &view.stored.manifest.spec);
     ServiceRecord {
         service_id: view.id.clone(),
@@ -192,7 +193,8 @@ fn held_back(view: &ServiceView) -> Vec<HeldBackTool> {
     tools.map(shaped).collect()
 }
 
-fn interface_of(view: &ServiceView) -> ServiceInterface {
+/// What a service offers, as it was listed last.
+pub(crate) fn interface_of(view: &ServiceView) -> ServiceInterface {
     let interface = view.interface.as_deref();
     let parsed = |items: &[roost_gateway::catalog::ListedItem]| -> Vec<Value> {
         items.iter().filter_map(|item| serde_json::from_str(item.definition.get()).ok()).collect()

@@ -6,14 +6,18 @@ use std::sync::Arc;
 
 use futures::{SinkExt, StreamExt};
 use roost_gateway::bootstrap::{Bootstrap, SettingsFolders};
+use roost_gateway::clarity::Compiler;
 use roost_gateway::endpoint::{Endpoint, EndpointSettings};
 use roost_gateway::governance::{EngineGovernor, GovernanceOptions};
+use roost_gateway::governor::Governor;
+use roost_gateway::own_tools::WithOwnTools;
 use roost_gateway::runs::{AgentCalls, RunMessages, Runs};
 use roost_gateway::secrets::Secrets;
 use roost_gateway::services::{ServiceOptions, Services};
 use roost_log::Log;
 use roost_model::scope::Scope;
-use roost_server::{Parts, Server, Settings, Tcp};
+use roost_process::{Environment, Holder, Ladder};
+use roost_server::{ControlParts, Parts, Server, Settings, Tcp};
 use serde_json::{Value, json};
 use testkit::fake::FakeRuntimes;
 use testkit::mcp_servers::FakeServers;
@@ -36,6 +40,14 @@ pub(crate) struct Door {
     pub(crate) servers: FakeServers,
 }
 
+/// What is behind `/mcp`.
+enum Behind {
+    Nothing,
+    Endpoint(Arc<Endpoint>),
+    /// The services of the door and the gateway's own tools.
+    OwnTools(Arc<dyn Governor>),
+}
+
 impl Door {
     /// A door with the usual limits.
     pub(crate) async fn open() -> Self {
@@ -55,22 +67,27 @@ impl Door {
 
     /// A door over this engine that reads another log than the harness, such as one that counts.
     pub(crate) async fn over_log(harness: Harness, log: Arc<dyn Log>, configure: impl FnOnce(&mut Settings)) -> Self {
-        Self::start(harness, log, None, configure).await
+        Self::start(harness, log, Behind::Nothing, configure).await
+    }
+
+    /// A door over this engine whose gateway has its own tools, with nothing but this governor before them.
+    pub(crate) async fn over_with_own_tools(
+        harness: Harness,
+        governor: Arc<dyn Governor>,
+        configure: impl FnOnce(&mut Settings),
+    ) -> Self {
+        let log = Arc::new(harness.log.clone());
+        Self::start(harness, log, Behind::OwnTools(governor), configure).await
     }
 
     /// A door with an MCP gateway.
     pub(crate) async fn open_with_gateway(gateway: Arc<Endpoint>, configure: impl FnOnce(&mut Settings)) -> Self {
         let harness = Harness::start().await;
         let log = Arc::new(harness.log.clone());
-        Self::start(harness, log, Some(gateway), configure).await
+        Self::start(harness, log, Behind::Endpoint(gateway), configure).await
     }
 
-    async fn start(
-        harness: Harness,
-        log: Arc<dyn Log>,
-        gateway: Option<Arc<Endpoint>>,
-        configure: impl FnOnce(&mut Settings),
-    ) -> Self {
+    async fn start(harness: Harness, log: Arc<dyn Log>, behind: Behind, configure: impl FnOnce(&mut Settings)) -> Self {
         let home = harness.home.path();
         let (state, repo) = (home.join("state"), home.join("repo"));
         for folder in [&state, &repo] {
@@ -95,6 +112,27 @@ impl Door {
         let governor = EngineGovernor::new(harness.engine.clone(), log.clone(), GovernanceOptions::default());
         let own = Endpoint::new(services.clone(), Arc::new(governor), EndpointSettings::new("0.0.0")).unwrap();
         let run_messages = Arc::new(RunMessages::new(services.clone(), runs.clone(), AgentCalls::new(own)));
+        let (gateway, offered) = match behind {
+            Behind::Nothing => (None, None),
+            Behind::Endpoint(endpoint) => (Some(endpoint), None),
+            Behind::OwnTools(governor) => {
+                let own = Arc::new(WithOwnTools::new(services.clone()));
+                let endpoint = Endpoint::new(own.clone(), governor, EndpointSettings::new("0.0.0")).unwrap();
+                (Some(endpoint), Some(own))
+            }
+        };
+        let compiler = Compiler {
+            program: home.join("clarityc").into(),
+            holder: Arc::new(Holder {
+                program: "false".into(),
+                args: Vec::new(),
+                records: home.join("run"),
+                ladder: Ladder::default(),
+                wall: None,
+            }),
+            environment: Environment::default(),
+        };
+        let control = ControlParts { provisioning: offered.is_some(), offered, compiler, root: repo.clone() };
         let parts = Parts {
             engine: harness.engine.clone(),
             clients: Arc::default(),
@@ -107,6 +145,7 @@ impl Door {
             run_messages,
             secrets,
             bootstrap,
+            control,
         };
         let server = Server::start(parts, settings).await.unwrap();
         let address = server.address().unwrap_or_else(|| ([127, 0, 0, 1], 0).into());

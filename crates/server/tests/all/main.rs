@@ -10,6 +10,7 @@ mod attaching;
 mod attacks;
 mod auth;
 mod cdev;
+mod control;
 mod conversing;
 mod devices;
 mod every_method;

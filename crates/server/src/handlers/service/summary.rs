@@ -68,7 +68,7 @@ fn count(counts: &mut ServiceCounts, view: &ServiceView) {
 }
 
 /// A service in short.
-pub(super) fn summarize(view: &ServiceView) -> ServiceSummary {
+pub(crate) fn summarize(view: &ServiceView) -> ServiceSummary {
     let (metadata, spec, life) = (&view.stored.manifest.metadata, &view.stored.manifest.spec, &view.life);
     let origin_type = match spec.origin {
         ServiceOrigin::LocalWasm { .. } => "local_wasm",

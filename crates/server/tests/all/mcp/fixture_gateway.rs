@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use roost_gateway::breaker::CallOutcome;
-use roost_gateway::catalog::{Catalog, ListedItem, OfferedService};
+use roost_gateway::catalog::{Audience, Catalog, ListedItem, OfferedService};
 use roost_gateway::client_profile::ClientProfile;
 use roost_gateway::endpoint::{Backend, Endpoint, EndpointSettings, UnaskedMessage};
 use roost_gateway::era::Era;
@@ -80,6 +80,7 @@ impl FixtureBackend {
             services.push(Arc::new(OfferedService {
                 id: service_id(namespace),
                 namespace: namespace.clone(),
+                audience: Audience::Everyone,
                 profile: profile(fixture),
                 tools: list("tools/list", "tools", "name").await,
                 resources: list("resources/list", "resources", "uri").await,

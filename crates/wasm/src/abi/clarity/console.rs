@@ -56,7 +56,7 @@ fn add_input(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     linker.func_wrap(ENV, "stdin_eof_detected", || 1_i32)?;
     linker.func_wrap(ENV, "get_args", |caller: Caller<'_, CallState>| {
         let service = caller.data().service.clone();
-        Guest::of(caller)?.new_strings(&service.args)
+        Guest::of(caller)?.new_strings(&*service.args)
     })?;
     linker.func_wrap(ENV, "exit", |code: i64| -> wasmtime::Result<()> { Err(HostTrap::Exit(code).into()) })?;
     Ok(())

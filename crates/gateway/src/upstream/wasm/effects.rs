@@ -1,0 +1,204 @@
+//! What modules do outside of their memory. The host has looked at their grants before any of it.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use reqwest::{Client, Method};
+use roost_model::ids::ServiceId;
+use roost_model::secret::Secret;
+use roost_wasm::Effects;
+use roost_wasm::effects::{EffectError, GrantedFile, HttpRequest, HttpResponse};
+use serde_json::Value;
+
+use super::gateway_access::{GatewayAccess, MAX_DEPTH, meta_of_call};
+use crate::auth_ref::AuthRef;
+use crate::principal::Principal;
+use crate::upstream::ReadVariable;
+use crate::upstream::address_policy::AddressPolicy;
+use crate::upstream::http_client::{self, BodyError};
+
+/// How long a server may take to answer a module.
+const HTTP_PATIENCE: Duration = Duration::from_secs(30);
+/// The bytes of a response or file that a module gets at most.
+const MAX_BYTES: usize = 8 << 20;
+
+/// Everything outside of the modules that they can be granted.
+pub(in crate::upstream) struct OutsideWorld {
+    pub(in crate::upstream) client: Client,
+    pub(in crate::upstream) addresses: AddressPolicy,
+    /// The folder of secrets.
+    pub(in crate::upstream) secrets: PathBuf,
+    pub(in crate::upstream) variable: ReadVariable,
+    pub(in crate::upstream) gateway: GatewayAccess,
+}
+
+/// Who called a module.
+pub(super) struct ModuleCaller {
+    pub(super) principal: Principal,
+    /// The service of the module.
+    pub(super) service: ServiceId,
+    /// How many modules have called each other until here.
+    pub(super) depth: u64,
+}
+
+/// The effects of one call.
+pub(super) struct ModuleEffects {
+    outside: Arc<OutsideWorld>,
+    /// Absent while a module is loaded.
+    caller: Option<ModuleCaller>,
+    /// The variables of its manifest.
+    variables: Vec<(String, String)>,
+}
+
+impl ModuleEffects {
+    /// Effects that nobody asked for: none that need a caller.
+    pub(super) fn of_nobody(outside: Arc<OutsideWorld>) -> Self {
+        Self { outside, caller: None, variables: Vec::new() }
+    }
+
+    /// The effects of a call on somebody's behalf.
+    pub(super) fn on_behalf(
+        outside: Arc<OutsideWorld>,
+        caller: ModuleCaller,
+        variables: Vec<(String, String)>,
+    ) -> Self {
+        Self { outside, caller: Some(caller), variables }
+    }
+
+    fn caller(&self) -> Result<&ModuleCaller, EffectError> {
+        self.caller.as_ref().ok_or_else(|| "nobody has called the module".into())
+    }
+}
+
+#[async_trait]
+impl Effects for ModuleEffects {
+    async fn http(&self, request: HttpRequest) -> Result<HttpResponse, EffectError> {
+        let HttpRequest { method, url, headers, body } = request;
+        self.outside.addresses.check_module(&url).map_err(|refused| refused.to_string())?;
+        let method = Method::from_bytes(method.as_bytes()).map_err(|_| format!("{method:?} is no method of HTTP"))?;
+        let mut sent = self.outside.client.request(method, url).timeout(HTTP_PATIENCE).body(body);
+        for (name, value) in headers {
+            sent = sent.header(name, value);
+        }
+        // Redirects are not followed, so no answer comes from a host that was not granted.
+        let response = sent.send().await.map_err(|error| http_client::reason(&error))?;
+        let status = response.status().as_u16();
+        let text = |value: &reqwest::header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let headers = response.headers().iter().map(|(name, value)| (name.to_string(), text(value))).collect();
+        let body = http_client::read_body(response, MAX_BYTES).await.map_err(|error| match error {
+            BodyError::TooLong(_) => format!("the answer has more than {} MiB", MAX_BYTES >> 20),
+            BodyError::Broken(reason) => reason,
+        })?;
+        Ok(HttpResponse { status, headers, body: String::from_utf8_lossy(&body).into_owned() })
+    }
+
+    async fn read_file(&self, file: GrantedFile) -> Result<Option<String>, EffectError> {
+        beneath(file, |folder, path| {
+            let file = match folder.open(path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                file => file?,
+            };
+            let mut text = String::new();
+            file.take(MAX_BYTES as u64 + 1).read_to_string(&mut text)?;
+            match text.len() > MAX_BYTES {
+                true => Err(io::Error::other(format!("it has more than {} MiB", MAX_BYTES >> 20))),
+                false => Ok(Some(text)),
+            }
+        })
+        .await
+    }
+
+    async fn write_file(&self, file: GrantedFile, text: String) -> Result<(), EffectError> {
+        beneath(file, move |folder, path| folder.write(path, text)).await
+    }
+
+    async fn remove_file(&self, file: GrantedFile) -> Result<(), EffectError> {
+        beneath(file, |folder, path| match folder.remove_file(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        })
+        .await
+    }
+
+    async fn make_folder(&self, folder: GrantedFile) -> Result<(), EffectError> {
+        beneath(folder, |folder, path| folder.create_dir_all(path)).await
+    }
+
+    async fn list_folder(&self, folder: GrantedFile) -> Result<Vec<String>, EffectError> {
+        beneath(folder, |folder, path| {
+            let mut names = Vec::new();
+            for entry in folder.read_dir(path)? {
+                names.push(entry?.file_name().to_string_lossy().into_owned());
+            }
+            names.sort();
+            Ok(names)
+        })
+        .await
+    }
+
+    async fn file_exists(&self, file: GrantedFile) -> Result<bool, EffectError> {
+        beneath(file, |folder, path| folder.try_exists(path)).await
+    }
+
+    /// The variable of this name in the manifest, else the file of this name in the folder of secrets, else the variable of
+    /// the daemon: both the manifest and the policy name it, or nobody asks for it here.
+    async fn secret(&self, name: &str) -> Option<Secret> {
+        if let Some((_, value)) = self.variables.iter().find(|(variable, _)| variable == name) {
+            return Some(value.as_str().into());
+        }
+        let (outside, name) = (self.outside.clone(), name.to_owned());
+        let read = move || {
+            let references = [format!("file:{name}"), format!("env:{name}")];
+            let mut found = references.iter().filter_map(|reference| {
+                let (_, secret) =
+                    AuthRef::parse(reference).ok()?.read(|name| (outside.variable)(name), &outside.secrets).ok()?;
+                // A module wants it without the word that a header needs.
+                let text = secret.expose();
+                Some(Secret::from(text.strip_prefix("Bearer ").unwrap_or(text)))
+            });
+            found.next()
+        };
+        tokio::task::spawn_blocking(read).await.ok()?
+    }
+
+    async fn ask(&self, key: &str, question: &str) -> Result<Option<String>, EffectError> {
+        let caller = self.caller()?;
+        self.outside.gateway.get()?.ask(&caller.principal, &caller.service, key, question).await
+    }
+
+    async fn list_tools(&self) -> Result<Vec<Value>, EffectError> {
+        self.outside.gateway.get()?.list_tools(&self.caller()?.principal).await
+    }
+
+    async fn call_tool(&self, tool: &str, arguments: &str) -> Result<String, EffectError> {
+        let caller = self.caller()?;
+        if caller.depth >= MAX_DEPTH {
+            return Err(format!("{MAX_DEPTH} modules have called each other already; {tool} is not called"));
+        }
+        let arguments =
+            serde_json::from_str(arguments).map_err(|error| format!("its arguments are no JSON: {error}"))?;
+        let gateway = self.outside.gateway.get()?;
+        gateway.call_tool(&caller.principal, tool, arguments, meta_of_call(caller.depth + 1)).await
+    }
+}
+
+/// Does something beneath a granted folder, out of which no link leads, where it may wait for the disk.
+async fn beneath<T: Send + 'static>(
+    file: GrantedFile,
+    work: impl FnOnce(&Dir, &Path) -> io::Result<T> + Send + 'static,
+) -> Result<T, EffectError> {
+    let GrantedFile { folder, relative } = file;
+    let name = folder.join(&relative).display().to_string();
+    let done = tokio::task::spawn_blocking(move || {
+        let folder = Dir::open_ambient_dir(&folder, ambient_authority())?;
+        let path = if relative.as_os_str().is_empty() { Path::new(".") } else { &relative };
+        work(&folder, path)
+    });
+    let done = done.await.map_err(|_| "the daemon is shutting down".to_owned())?;
+    done.map_err(|error| format!("{name}: {error}"))
+}

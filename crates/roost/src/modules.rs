@@ -1,0 +1,52 @@
+//! How the modules of wasm services run: limits and grants as they are configured.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use roost_cli::StateDir;
+use roost_gateway::upstream::{GatewayAccess, WasmSettings};
+use roost_model::service::wasm::{FolderAccess, FolderGrant, WasmCapabilities};
+
+use crate::config::{Config, Wasm};
+
+/// The time of a call, as clarity-runtime has it.
+const TIMEOUT_VARIABLE: &str = "CLARITY_LOCAL_FN_TIMEOUT_MS";
+
+/// The settings of the wasm host, with compiled code in the state directory.
+pub(crate) fn settings(state: &StateDir, config: &Config, gateway: GatewayAccess) -> WasmSettings {
+    let wasm = &config.wasm;
+    let mut settings = WasmSettings::new(state.dir().join("wasm-cache"));
+    let megabytes = |count: std::num::NonZeroU32| u64::from(count.get()) << 20;
+    let bytes = |count: std::num::NonZeroU32| usize::try_from(megabytes(count)).unwrap_or(usize::MAX);
+    let named = std::env::var(TIMEOUT_VARIABLE).ok().and_then(|text| text.trim().parse().ok());
+    let host = &mut settings.host;
+    host.cache_bytes = megabytes(wasm.cache_mb);
+    host.max_artifact_bytes = megabytes(wasm.artifact_mb);
+    host.max_instances = wasm.instances.get();
+    host.ceiling.memory_bytes = bytes(wasm.max_memory_mb).max(bytes(wasm.memory_mb));
+    host.defaults.time = Duration::from_millis(named.unwrap_or(wasm.timeout_ms.get().into()));
+    host.defaults.fuel = u64::from(wasm.fuel_millions.get()) * 1_000_000;
+    host.defaults.memory_bytes = bytes(wasm.memory_mb);
+    host.defaults.output_bytes = wasm.output_kb.get() as usize * 1024;
+    host.defaults.max_concurrency = wasm.concurrency.get() as usize;
+    settings.policy = policy(wasm);
+    settings.gateway = gateway;
+    settings
+}
+
+fn policy(wasm: &Wasm) -> WasmCapabilities {
+    let grant = |access| move |path: &PathBuf| FolderGrant { path: path.display().to_string(), access };
+    let read = wasm.read_folders.iter().map(grant(FolderAccess::Read));
+    let write = wasm.write_folders.iter().map(grant(FolderAccess::Write));
+    WasmCapabilities {
+        // The daemon has no key for a model.
+        models: Vec::new(),
+        http_hosts: wasm.allow_hosts.clone(),
+        folders: read.chain(write).collect(),
+        secrets: wasm.allow_secrets.clone(),
+        tools: wasm.allow_tools.clone(),
+        ask: wasm.allow_questions,
+        clock: wasm.allow_clock,
+        random: wasm.allow_random,
+    }
+}

@@ -1,0 +1,186 @@
+//! Tools that show services and change their state.
+
+use roost_gateway::services::ServiceError;
+use roost_model::ids::ServiceId;
+use roost_model::service::manifest::ServiceOrigin;
+use roost_rpc::{Fault, ServiceCounts, ServiceSummary};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{Call, ToolResult, artifacts, internal};
+use crate::blocking::blocking;
+use crate::fault;
+use crate::handlers::service::{gateway_status, interface_of, record, summarize};
+
+/// The most lines that `get_logs` returns.
+const MAX_LINES: usize = 1000;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ServiceArguments {
+    service_id: ServiceId,
+}
+
+/// The names of the counts, as seed 003's tools write them.
+fn counts(counts: &ServiceCounts) -> [(&'static str, u64); 15] {
+    [
+        ("total", counts.total),
+        ("mcp_services", counts.mcp_services),
+        ("agent_services", counts.agent_services),
+        ("running", counts.running),
+        ("running_mcp", counts.running_mcp),
+        ("running_agent", counts.running_agent),
+        ("degraded", counts.degraded),
+        ("stopped", counts.stopped),
+        ("quarantined", counts.quarantined),
+        ("local_mcp", counts.local_mcp),
+        ("remote_mcp", counts.remote_mcp),
+        ("local_agent", counts.local_agent),
+        ("remote_agent", counts.remote_agent),
+        ("local", counts.local),
+        ("remote", counts.remote),
+    ]
+}
+
+pub(super) fn counts_schema() -> Value {
+    super::schema::result(&counts(&ServiceCounts::default()).map(|(name, _)| (name, "integer")))
+}
+
+pub(super) async fn status_summary(call: Call<'_>) -> ToolResult {
+    let status = gateway_status(call.host);
+    let counts = counts(&status.summary).map(|(name, count)| (name.to_owned(), Value::from(count)));
+    Ok(Value::Object(Map::from_iter(counts)))
+}
+
+pub(super) async fn list_services(call: Call<'_>) -> ToolResult {
+    let services = call.host.services.list();
+    Ok(json!({ "services": Value::from_iter(services.iter().map(|view| in_short(&summarize(view)))) }))
+}
+
+fn in_short(service: &ServiceSummary) -> Value {
+    let interface = service.interface.as_ref().map(|interface| {
+        json!({
+            "revision": interface.interface_revision, "introspected_at": interface.introspected_at,
+            "tools": interface.tools, "resources": interface.resources, "prompts": interface.prompts,
+        })
+    });
+    json!({
+        "service_id": service.service_id, "display_name": service.display_name, "namespace": service.namespace,
+        "source_file": service.source_file, "module": service.module, "service_type": service.service_type,
+        "origin_type": service.origin_type, "lifecycle": service.lifecycle, "health": service.health,
+        "uptime_seconds": service.uptime_seconds, "restart_count": service.restart_count,
+        "last_error": service.last_error, "interface": interface,
+    })
+}
+
+pub(super) async fn get_service(call: Call<'_>) -> ToolResult {
+    let ServiceArguments { service_id } = call.parse()?;
+    let view = call.host.services.get(&service_id).map_err(fault::service)?;
+    Ok(json!({ "service": record(call.caller, &view) }))
+}
+
+pub(super) async fn get_logs(call: Call<'_>) -> ToolResult {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Arguments {
+        service_id: ServiceId,
+        limit: Option<i64>,
+    }
+    let Arguments { service_id, limit } = call.parse()?;
+    let log = call.host.services.log(&service_id).map_err(fault::service)?;
+    let lines = log.read(0, clamp(limit, MAX_LINES, 200)).lines;
+    Ok(json!({ "service_id": service_id, "lines": lines }))
+}
+
+/// A limit within bounds; one that is not given has a default.
+pub(super) fn clamp(given: Option<i64>, most: usize, default: usize) -> usize {
+    given.map_or(default, |given| usize::try_from(given).unwrap_or(0)).clamp(1, most)
+}
+
+/// Does something with a service and returns it in short.
+macro_rules! commands {
+    ($($name:ident => $command:ident,)*) => {
+        $(pub(super) async fn $name(call: Call<'_>) -> ToolResult {
+            let ServiceArguments { service_id } = call.parse()?;
+            let view = call.host.services.$command(&service_id).await.map_err(fault::service)?;
+            Ok(json!({ "service": summarize(&view) }))
+        })*
+    };
+}
+
+commands! {
+    start_service => start_service,
+    stop_service => stop_service,
+    restart_service => restart_service,
+    unquarantine_service => unquarantine,
+}
+
+pub(super) async fn refresh_interface(call: Call<'_>) -> ToolResult {
+    let ServiceArguments { service_id } = call.parse()?;
+    let view = call.host.services.introspect(&service_id).await.map_err(fault::service)?;
+    Ok(json!({ "service_id": service_id, "interface": interface_of(&view) }))
+}
+
+pub(super) async fn remove_service(call: Call<'_>) -> ToolResult {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Arguments {
+        service_id: ServiceId,
+        #[serde(default)]
+        cleanup_artifacts: bool,
+    }
+    let Arguments { service_id, cleanup_artifacts } = call.parse()?;
+    let view = call.host.services.get(&service_id).map_err(fault::service)?;
+    call.host.services.remove(&service_id).await.map_err(fault::service)?;
+    let artifact = match &view.stored.manifest.spec.origin {
+        ServiceOrigin::LocalWasm { wasm_path, .. } if cleanup_artifacts => Some(wasm_path.clone()),
+        _ => None,
+    };
+    let removed = match artifact {
+        Some(path) => {
+            let root = call.host.control.root.clone();
+            blocking(move || artifacts::remove(&root, path.as_ref())).await?
+        }
+        None => false,
+    };
+    Ok(json!({ "removed": true, "artifactRemoved": removed, "serviceId": service_id }))
+}
+
+/// Applies a manifest, and starts its service if that is wanted. Returns its id and whether it is new.
+pub(super) async fn apply(call: Call<'_>, manifest: &Value) -> Result<(ServiceId, bool), Fault> {
+    let services = &call.host.services;
+    let known: Vec<_> = services.list().iter().map(|view| view.id.clone()).collect();
+    let view = services.apply(manifest).await.map_err(fault::service)?;
+    Ok((view.id.clone(), !known.contains(&view.id)))
+}
+
+/// Starts a service that was applied, and says in the words of seed 003 what has come of it.
+pub(super) async fn start_applied(
+    call: Call<'_>,
+    id: &ServiceId,
+    start_now: bool,
+    introspect: bool,
+) -> Result<Map<String, Value>, Fault> {
+    use roost_model::service::Lifecycle;
+    let services = &call.host.services;
+    let mut view = services.get(id).map_err(fault::service)?;
+    let is_running = view.life.lifecycle == Lifecycle::Running;
+    let started = match (start_now, is_running) {
+        (true, false) => Some(services.start_service(id).await),
+        // What runs may have a new artifact.
+        (true, true) if introspect => Some(services.introspect(id).await),
+        _ => None,
+    };
+    match started {
+        Some(Ok(started)) => view = started,
+        // A disabled service is applied all the same.
+        Some(Err(ServiceError::Disabled(_))) | None => {}
+        Some(Err(error)) => return Err(fault::service(error)),
+    }
+    let summary = serde_json::to_value(summarize(&view)).map_err(internal)?;
+    Ok(Map::from_iter([
+        ("service".to_owned(), summary),
+        ("started".to_owned(), (view.life.lifecycle == Lifecycle::Running).into()),
+        ("introspected".to_owned(), (introspect && view.interface.is_some()).into()),
+    ]))
+}

@@ -1,0 +1,247 @@
+//! The gateway's own tools over `/mcp`: each is called, and each is refused to whoever may not call it.
+
+use std::sync::Arc;
+
+use roost_engine::adapter::{McpServer, McpServerTransport};
+use roost_rpc::Scope;
+use serde_json::{Value, json};
+use testkit::Home;
+use testkit::fake::{FakeSession, FakeTask, How};
+
+use crate::kit::Door;
+use crate::mcp::client::McpClient;
+use crate::mcp::fixture_gateway::RecordingGovernor;
+
+/// A door whose engine gives every agent the token of its session.
+async fn door() -> (Door, Arc<RecordingGovernor>) {
+    let harness = Home::new()
+        .start_with(|config| {
+            config.mcp_servers = Arc::new(|_, token| {
+                let headers = [("authorization".to_owned(), token.expose().to_owned())].into();
+                let transport = McpServerTransport::Http { url: "http://127.0.0.1:1/mcp".into(), headers };
+                vec![McpServer { name: "roost".into(), transport }]
+            });
+        })
+        .await;
+    let governor = Arc::new(RecordingGovernor::default());
+    (Door::over_with_own_tools(harness, governor.clone(), |_| {}).await, governor)
+}
+
+async fn client(door: &Door, scope: Scope) -> McpClient {
+    let token = door.pair(Some(scope)).await["access_token"].as_str().unwrap().to_owned();
+    McpClient::with_token(door, "/mcp", token)
+}
+
+/// The client of a hosted agent, and what keeps the agent alive.
+async fn agent(door: &mut Door) -> (McpClient, String, FakeTask, FakeSession) {
+    let session = door.harness.session().await;
+    door.harness.begin(&session, "go").await;
+    let opening = door.runtimes().opening().await;
+    let How::Create(open) = &opening.how else { panic!() };
+    let McpServerTransport::Http { headers, .. } = &open.mcp_servers[0].transport else { panic!() };
+    let token = headers["authorization"].clone();
+    let mut runtime = opening.accept();
+    let task = runtime.task().await;
+    (McpClient::with_token(door, "/mcp", token), session.to_string(), task, runtime)
+}
+
+fn manifest(module: &str) -> Value {
+    json!({
+        "apiVersion": "clarity.runtime/v1", "kind": "MCPService",
+        "metadata": { "sourceFile": module, "module": module, "serviceType": "mcp" },
+        "spec": {
+            "origin": { "type": "stdio_mcp", "command": format!("{module}-mcp"), "env": [{ "name": "TOKEN", "value": "s3cret" }] },
+            "enabled": true, "autostart": true, "restartPolicy": { "mode": "never" }, "policyRef": "default",
+        },
+    })
+}
+
+async fn tools(client: &McpClient) -> Vec<Value> {
+    client.call("tools/list", json!({})).await["tools"].as_array().unwrap().clone()
+}
+
+fn name(tool: &Value) -> &str {
+    tool["name"].as_str().unwrap()
+}
+
+async fn call(client: &McpClient, tool: &str, arguments: Value) -> Value {
+    client.call("tools/call", json!({ "name": tool, "arguments": arguments })).await
+}
+
+/// Every tool with its arguments, in an order in which each can succeed, and a pointer into its result with what is there.
+fn cases(service: &str) -> Vec<(&'static str, Value, &'static str, Value)> {
+    let of_service = || json!({ "service_id": service });
+    let stopped = || json!("STOPPED");
+    vec![
+        ("runtime__status_summary", json!({}), "/total", json!(1)),
+        ("runtime__list_services", json!({}), "/services/0/service_id", json!(service)),
+        ("runtime__get_service", of_service(), "/service/manifest/metadata/module", json!("notes")),
+        ("runtime__start_service", of_service(), "/service/lifecycle", json!("RUNNING")),
+        ("runtime__get_logs", json!({ "service_id": service, "limit": -5 }), "/lines/1", Value::Null),
+        ("runtime__refresh_interface", of_service(), "/interface/serviceId", json!(service)),
+        ("runtime__restart_service", of_service(), "/service/lifecycle", json!("RUNNING")),
+        ("runtime__stop_service", of_service(), "/service/lifecycle", stopped()),
+        ("runtime__get_audit", json!({ "limit": 1 }), "/items/1", Value::Null),
+        ("runtime__get_agent_runs", json!({ "limit": 100_000 }), "/items", json!([])),
+        ("runtime__get_agent_events", json!({}), "/items", json!([])),
+        ("runtime__set_auth_secret", json!({ "auth_ref": "file:a", "secret": "s3cret" }), "/written", json!(true)),
+        ("runtime__validate_auth_ref", json!({ "auth_ref": "file:a" }), "/valid", json!(true)),
+        ("runtime__auth_provider_health", json!({}), "/fileRootExists", json!(true)),
+        ("runtime__list_auth_secrets", json!({}), "/items/0/authRef", json!("file:a")),
+        ("runtime__delete_auth_secret", json!({ "auth_ref": "file:a" }), "/deleted", json!(true)),
+        ("clarity__help", json!({ "topic": "onboarding" }), "/topic", json!("onboarding")),
+        ("clarity__sources", json!({ "dir": ".", "limit": 999 }), "/total_found", json!(1)),
+        ("clarity__project_structure", json!({ "project_name": "dice" }), "/tree/0", json!("dice/src/main.clarity")),
+        ("clarity__ensure_compiler", json!({ "timeout_seconds": 0 }), "/available", json!(false)),
+        ("runtime__register_local", json!({ "wasm_path": "a.wasm", "start_now": false }), "/created", json!(true)),
+        (
+            "runtime__register_remote",
+            json!({ "endpoint": "http://127.0.0.1:1/mcp", "module": "far" }),
+            "/started",
+            json!(true),
+        ),
+        ("runtime__register_via_url", json!({ "url": "http://127.0.0.1:1/docs" }), "/service/module", json!("docs")),
+        (
+            "runtime__apply_manifest",
+            json!({ "manifest": manifest("notes"), "start_now": false }),
+            "/applied",
+            json!(true),
+        ),
+        (
+            "runtime__remove_service",
+            json!({ "service_id": service, "cleanup_artifacts": true }),
+            "/artifactRemoved",
+            json!(false),
+        ),
+    ]
+}
+
+/// The tools that have no success here, and what their error says: nothing is quarantined, and there is no compiler.
+const FAILURES: [(&str, &str); 2] =
+    [("runtime__unquarantine_service", "quarantine"), ("clarity__bootstrap_app", "everything is as it was")];
+
+#[tokio::test]
+async fn every_tool_answers_as_its_schema_says() {
+    let (door, governor) = door().await;
+    let repo = door.harness.home.path().join("repo");
+    std::fs::write(repo.join("main.clarity"), "module Main\n").unwrap();
+    let admin = client(&door, Scope::Admin).await;
+    let service = door.services.apply(&manifest("notes")).await.unwrap().id.to_string();
+    let listed = tools(&admin).await;
+    let cases = cases(&service);
+    let covered = |tool: &&Value| {
+        let name = name(tool);
+        !cases.iter().any(|(case, ..)| *case == name) && !FAILURES.iter().any(|(case, _)| *case == name)
+    };
+    let uncovered: Vec<_> = listed.iter().filter(covered).map(name).collect();
+    assert!(uncovered.is_empty(), "without a case: {uncovered:?}");
+    assert_eq!(listed.len(), cases.len() + FAILURES.len(), "a case without a tool");
+    for (tool, says) in FAILURES {
+        let arguments = match tool {
+            "clarity__bootstrap_app" => json!({ "project_name": "dice" }),
+            _ => json!({ "service_id": service }),
+        };
+        let failed = call(&admin, tool, arguments).await;
+        assert_eq!(failed["isError"], true, "{tool}: {failed}");
+        assert!(failed["content"][0]["text"].as_str().unwrap().contains(says), "{tool}: {failed}");
+    }
+    assert!(!repo.join("dice").exists(), "nothing is left of an app that could not be compiled");
+    for (tool, arguments, pointer, expected) in cases {
+        let result = call(&admin, tool, arguments).await;
+        assert!(result["isError"].is_null(), "{tool}: {result}");
+        let structured = &result["structuredContent"];
+        assert_eq!(structured.pointer(pointer).unwrap_or(&Value::Null), &expected, "{tool}: {structured:#}");
+        let definition = listed.iter().find(|one| name(one) == tool).unwrap();
+        let schema = jsonschema::validator_for(&definition["outputSchema"]).unwrap();
+        assert!(schema.is_valid(structured), "{tool}: {structured:#}");
+        let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+        assert_eq!(&text, structured, "{tool}");
+        assert!(!result.to_string().contains("s3cret") || tool == "runtime__get_service", "{tool}");
+    }
+    let judged = governor.judged.lock();
+    assert!(judged.contains(&("runtime__status_summary".into(), "status_summary".into())), "they pass the governor");
+}
+
+#[tokio::test]
+async fn only_admins_call_what_changes_something_and_an_agent_is_not_even_shown_it() {
+    let (mut door, _) = door().await;
+    let service = door.services.apply(&manifest("notes")).await.unwrap().id.to_string();
+    let admin = client(&door, Scope::Admin).await;
+    let listed = tools(&admin).await;
+    let operator = client(&door, Scope::Operate).await;
+    let (agent, ..) = agent(&mut door).await;
+    let shown = tools(&agent).await;
+    let mut refused = 0;
+    for tool in &listed {
+        let (name, is_read) = (name(tool), tool["annotations"]["readOnlyHint"] == true);
+        let is_shown = shown.iter().any(|one| one["name"] == name);
+        assert!(is_read || !is_shown, "{name} is shown to agents");
+        if is_shown {
+            continue;
+        }
+        refused += 1;
+        let result = call(&operator, name, json!({ "service_id": service })).await;
+        assert!(result["content"][0]["text"].as_str().unwrap().contains("needs the scope admin"), "{name}: {result}");
+        let error = agent.error("tools/call", json!({ "name": name, "arguments": {} })).await;
+        assert_eq!(error["message"], format!("Unknown tool: {name}"));
+    }
+    assert_eq!((listed.len(), refused), (27, 16));
+    assert_eq!(door.services.list().len(), 1, "nothing was registered or removed");
+    assert!(door.servers.at("notes-mcp").principals().is_empty(), "nothing was started");
+}
+
+#[tokio::test]
+async fn an_agent_sees_of_runs_and_records_only_its_own_and_no_values_of_variables() {
+    let (mut door, _) = door().await;
+    let service = door.services.apply(&manifest("notes")).await.unwrap().id.to_string();
+    let other = door.harness.session().await;
+    let (agent, session, ..) = agent(&mut door).await;
+    let runs = call(&agent, "runtime__get_agent_runs", json!({})).await;
+    let runs = runs["structuredContent"]["items"].as_array().unwrap().clone();
+    assert_eq!(runs.iter().map(|run| run["runId"].as_str().unwrap()).collect::<Vec<_>>(), [session]);
+    let events = call(&agent, "runtime__get_agent_events", json!({ "run_id": other })).await;
+    assert_eq!(events["isError"], true, "{events}");
+    let audit = call(&agent, "runtime__get_audit", json!({})).await;
+    assert_eq!(audit["structuredContent"]["items"], json!([]), "the manifest was applied by somebody else");
+    let shown = call(&agent, "runtime__get_service", json!({ "service_id": service })).await;
+    assert!(!shown.to_string().contains("s3cret"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_client_without_a_token_is_not_the_local_user_where_no_token_is_asked_for() {
+    let governor = Arc::new(RecordingGovernor::default());
+    let open = |settings: &mut roost_server::Settings| settings.require_auth = false;
+    let door = Door::over_with_own_tools(Home::new().start_with(|_| {}).await, governor, open).await;
+    let service = door.services.apply(&manifest("notes")).await.unwrap().id.to_string();
+    let nobody = McpClient::with_token(&door, "/mcp", String::new());
+    let refused = call(&nobody, "runtime__remove_service", json!({ "service_id": service })).await;
+    assert!(refused["content"][0]["text"].as_str().unwrap().contains("needs the scope admin"), "{refused}");
+    let counted = call(&nobody, "runtime__status_summary", json!({})).await;
+    assert_eq!(counted["structuredContent"]["total"], 1, "{counted}");
+}
+
+#[tokio::test]
+async fn nobody_chooses_the_compiler_and_no_folder_leads_out() {
+    let (door, _) = door().await;
+    let admin = client(&door, Scope::Admin).await;
+    for (tool, arguments, says) in [
+        ("clarity__ensure_compiler", json!({ "compiler_bin": "/bin/sh" }), "compiler_bin is not taken"),
+        ("clarity__ensure_compiler", json!({ "install_command": ["sh"] }), "install_command is not taken"),
+        ("clarity__bootstrap_app", json!({ "project_name": "a", "compiler_bin": "sh" }), "compiler_bin is not taken"),
+        ("clarity__bootstrap_app", json!({ "project_name": "a", "auto_install": true }), "installs no programs"),
+        ("clarity__bootstrap_app", json!({ "project_name": "../a" }), "cannot be a project's name"),
+        ("clarity__bootstrap_app", json!({ "project_name": "a", "dir": ".." }), "cannot be used"),
+        ("clarity__sources", json!({ "dir": "../.." }), "cannot be read"),
+        ("runtime__set_auth_secret", json!({ "auth_ref": "file:../x", "secret": "s3cret" }), "no reference"),
+        ("runtime__set_auth_secret", json!({ "auth_ref": "env:HOME", "secret": "s3cret" }), "set it where"),
+        ("runtime__get_service", json!({ "service_id": "svc_000000000000" }), "there is no service"),
+        ("runtime__get_service", json!({}), "missing field `service_id`"),
+        ("runtime__apply_manifest", json!({ "manifest": {} }), "invalid manifest"),
+    ] {
+        let refused = call(&admin, tool, arguments).await;
+        assert_eq!(refused["isError"], true, "{tool}: {refused}");
+        let text = refused["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains(says), "{tool}: {text}");
+        assert!(!text.contains("s3cret"), "{text}");
+    }
+}
