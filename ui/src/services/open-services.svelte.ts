@@ -28,6 +28,8 @@ const DONE: Record<ServiceAction, string> = {
 export class OpenServices {
   all = $state.raw<ServiceSummary[]>([]);
   isLoaded = $state(false);
+  /** When the list was read, in milliseconds since 1970. */
+  listedAt = $state(0);
   /** Why the list cannot be read; empty if it can. */
   failure = $state("");
   details = $state.raw<ServiceDetails>();
@@ -87,7 +89,7 @@ export class OpenServices {
   async #read(): Promise<void> {
     try {
       this.all = (await live.call("service/list", {})).items;
-      this.failure = "";
+      [this.listedAt, this.failure] = [Date.now(), ""];
     } catch (error) {
       if (live.isLive) this.failure = explain(error);
     }
