@@ -1,6 +1,7 @@
 // Reads something again when the log tells of a change: at once, then not more often than a reader can follow.
 
 import type { NormalizedEvent } from "roost-client";
+import { untrack } from "svelte";
 import { live } from "./connection.svelte";
 import { followLog, leaveLog } from "./log-feed";
 
@@ -37,7 +38,8 @@ export function keepRead(types: readonly NormalizedEvent["type"][], read: (event
     await again();
   };
   const undo = live.beforeLive(() => begin());
-  if (live.isLive) void begin().catch(() => {});
+  // Whoever calls this in an effect does not depend on the connection: the work before it is live does.
+  if (untrack(() => live.isLive)) void begin().catch(() => {});
   return () => {
     isOver = true;
     clearTimeout(timer);
