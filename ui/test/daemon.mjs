@@ -115,7 +115,7 @@ export class Daemon {
     const authorization = `Bearer ${await this.token("operate", name)}`;
     const post = async (message, headers = {}) => {
       const all = { authorization, "content-type": "application/json", accept: "application/json, text/event-stream", ...headers };
-      return fetch(`${this.http}/mcp`, { method: "POST", headers: all, body: JSON.stringify({ jsonrpc: "2.0", ...message }) });
+      return fetch(`${this.http}/mcp`, { method: "POST", headers: all, body: JSON.stringify({ jsonrpc: "2.0", ...message }), signal: AbortSignal.timeout(30_000) });
     };
     const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name, version: "1.0.0" } };
     const begun = await post({ id: 1, method: "initialize", params: hello });

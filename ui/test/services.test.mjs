@@ -142,6 +142,7 @@ describe("services", () => {
     await phone.locator("[data-pending]").first().click();
     await phone.getByRole("dialog").getByText(/buy <b>milk<\/b>/).first().waitFor();
     await phone.getByRole("dialog").getByRole("button", { name: "Allow once" }).click();
+    await phone.getByText("Allowed by you").waitFor();
     assert.match(await answer, /noted: buy <b>milk<\/b>/);
     await desk.goto(`${daemon.http}/services/${(await stateOf("notes")).serviceId}`);
     const calls = desk.getByRole("region", { name: "Recent calls" });
