@@ -57,5 +57,5 @@ export async function startSession(page, prompt) {
 
 /** Keeps a picture of a page, if pictures are wanted: SCREENS is the folder for them. */
 export async function picture(page, name) {
-  if (process.env.SCREENS) await page.screenshot({ path: join(process.env.SCREENS, `${name}.png`) });
+  if (process.env.SCREENS) await page.screenshot({ path: join(process.env.SCREENS, `${name}.png`), animations: "disabled" });
 }

@@ -87,12 +87,17 @@ export class Daemon {
     return JSON.parse(await this.roost("pair", "--json", "--scope", scope));
   }
 
-  /** Calls a method over the local door of the machine, as the CLI does. */
-  async device(scope = "operate", name = "a helper") {
+  /** The access token of a new device. */
+  async token(scope, name) {
     const { token } = await this.offer(scope);
     const body = JSON.stringify({ pairing_token: token, name });
     const answer = await fetch(`${this.http}/api/auth/exchange`, { method: "POST", headers: { "content-type": "application/json" }, body });
-    const { access_token } = await answer.json();
+    return (await answer.json()).access_token;
+  }
+
+  /** A new device, as a function that calls methods. */
+  async device(scope = "operate", name = "a helper") {
+    const access_token = await this.token(scope, name);
     return async (method, params = {}) => {
       const called = await fetch(`${this.http}/api/rpc`, {
         method: "POST",
@@ -103,5 +108,20 @@ export class Daemon {
       if (error) throw new Error(`${method}: ${error.message}`);
       return result;
     };
+  }
+
+  /** A new device that is an MCP client of the gateway, as a function that calls tools. */
+  async mcpClient(name = "a client") {
+    const authorization = `Bearer ${await this.token("operate", name)}`;
+    const post = async (message, headers = {}) => {
+      const all = { authorization, "content-type": "application/json", accept: "application/json, text/event-stream", ...headers };
+      return fetch(`${this.http}/mcp`, { method: "POST", headers: all, body: JSON.stringify({ jsonrpc: "2.0", ...message }), signal: AbortSignal.timeout(30_000) });
+    };
+    const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name, version: "1.0.0" } };
+    const begun = await post({ id: 1, method: "initialize", params: hello });
+    const session = { "mcp-session-id": begun.headers.get("mcp-session-id"), "mcp-protocol-version": "2025-06-18" };
+    await begun.text();
+    await (await post({ method: "notifications/initialized" }, session)).text();
+    return async (tool, args) => (await post({ id: 2, method: "tools/call", params: { name: tool, arguments: args } }, session)).text();
   }
 }

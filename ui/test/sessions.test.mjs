@@ -97,6 +97,24 @@ describe("a desk and a phone", () => {
     await queue.waitFor({ state: "detached" });
   });
 
+  test("two that look at one session see each other, and see when one leaves", async () => {
+    await startSession(desk, "hello");
+    await phone.goto(desk.url());
+    for (const page of [desk, phone]) await page.getByText("2 viewers").waitFor();
+    await phone.goto(`${daemon.http}/`);
+    await desk.getByText("2 viewers").waitFor({ state: "detached" });
+  });
+
+  test("a file that is dropped into a prompt is in the workspace, and the prompt names it", async () => {
+    await startSession(desk, "hello");
+    await desk.locator("input[type=file]").setInputFiles({ name: "todo.txt", mimeType: "text/plain", buffer: Buffer.from("milk") });
+    const field = desk.getByRole("textbox", { name: "Prompt" });
+    await desk.waitForFunction(() => /@\S+todo\.txt $/.test(document.querySelector("textarea")?.value ?? ""));
+    const path = /@(\S+)/.exec(await field.inputValue())[1];
+    assert.equal(existsSync(join(daemon.work, path)), true, path);
+    await field.fill("");
+  });
+
   test("the mode, the title and a fork are changed from the page", async () => {
     await startSession(desk, "hello");
     await desk.getByText(/Done in \d/).waitFor();

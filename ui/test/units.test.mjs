@@ -101,6 +101,50 @@ describe("functions of the page", () => {
     assert.equal(unifiedRows("@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n").length, 3);
   });
 
+  test("runs and audit are one timeline, and a call that the gateway recorded is told once", async () => {
+    const { merge, fits, buckets } = await load("/src/activity/timeline.ts");
+    const at = (second) => new Date(second * 1000).toISOString();
+    const run = (seq, kind, data = {}, level = "info") => ({ seq, at: at(seq), kind, level, message: kind, data: { runId: "s", agent: "demo", ...data } });
+    const audit = (seq, kind, level, data) => ({ seq, at: at(seq), kind, level, message: kind, serviceId: "svc_1", data });
+    const entries = merge(
+      [run(1, "agent.run_started"), run(2, "agent.tool_called", { toolCallId: "tc" }), run(9, "agent.run_failed", {}, "error"), run(10, "agent.something_new")],
+      [audit(3, "mcp.tool_called", "info", { tool: "notes__take", success: true, toolCallId: "tc", sessionId: "s", durationUs: 1500 }), audit(5, "service.crashed", "error", {})],
+    );
+    assert.deepEqual(entries.map((entry) => entry.what), ["something new", "failed", "failed", "gateway call", "prompted"]);
+    const all = { sources: new Set(), isTroubleOnly: false, words: "", about: "" };
+    const left = (filter) => entries.filter((entry) => fits(entry, { ...all, ...filter })).length;
+    assert.deepEqual([left({}), left({ sources: new Set(["services"]) }), left({ isTroubleOnly: true }), left({ words: "notes take" }), left({ about: "svc_1" }), left({ about: "s" })], [5, 1, 2, 1, 2, 4]);
+    assert.deepEqual(buckets(entries, 10_000, 2, 5_000), [{ at: 0, good: 2, bad: 0 }, { at: 5, good: 0, bad: 2 }]);
+  });
+
+  test("a definition of a tool is the same text whatever the order of its members", async () => {
+    const { definitionText, argumentsOf } = await load("/src/services/tool-definition.ts");
+    const one = { inputSchema: { type: "object", properties: { b: { type: "string" }, a: {} }, required: ["b"] }, description: "first\nsecond", name: "t" };
+    const other = { name: "t", description: "first\nsecond", inputSchema: { required: ["b"], properties: { a: {}, b: { type: "string" } }, type: "object" } };
+    assert.equal(definitionText(one), definitionText(other));
+    assert.match(definitionText(one), /^name: t\ndescription:\n {2}first\n {2}second\ninputSchema: \{/);
+    assert.equal(definitionText(undefined), "");
+    assert.deepEqual(argumentsOf(one), [{ name: "b", type: "string", isRequired: true }, { name: "a", type: "any", isRequired: false }]);
+  });
+
+  test("services are listed by health, and one of a state that this page does not know is shown, too", async () => {
+    const { groupsOf, lookOf } = await load("/src/services/service-look.ts");
+    const service = (namespace, lifecycle, health = "HEALTHY", heldBack = 0) => ({ serviceId: namespace, namespace, lifecycle, health, interface: { heldBack } });
+    const all = [service("a", "STOPPED"), service("b", "RUNNING"), service("c", "QUARANTINED"), service("d", "RUNNING", "TIMEOUT"), service("e", "RUNNING", "HEALTHY", 1), service("f", "PAUSED")];
+    const names = groupsOf(all).map(({ title, services }) => [title, services.map((one) => one.namespace).join("")]);
+    assert.deepEqual(names, [["Needs you", "cde"], ["Running", "b"], ["Not running", "af"]]);
+    assert.equal(lookOf(service("f", "PAUSED")).word, "paused");
+  });
+
+  test("a form becomes the manifest that the command line would make, once nothing is missing", async () => {
+    const { manifestOf } = await load("/src/services/manifest.ts");
+    const draft = { kind: "program", name: "notes", command: "npx", args: "-y\n some-server \n\n", endpoint: "" };
+    assert.deepEqual(manifestOf(draft).spec.origin, { type: "stdio_mcp", command: "npx", args: ["-y", "some-server"] });
+    assert.equal(manifestOf({ ...draft, name: " " }), undefined);
+    assert.equal(manifestOf({ ...draft, kind: "address" }), undefined);
+    assert.equal(manifestOf({ ...draft, kind: "address", endpoint: "https://x.example/mcp" }).metadata.sourceFile, "https://x.example/mcp");
+  });
+
   /** An event of a task, as the log has it. */
   const event = (seq, type, payload) => ({ schema_version: 1, seq, time: new Date(seq * 1000).toISOString(), trace: { session_id: "s", task_id: "t" }, runtime: { name: "demo" }, type, payload });
   const identity = { tool_call_id: "tc", attempt: 1, input_hash: "sha256:0" };

@@ -4750,6 +4750,8 @@ export interface ServiceApproveParams {
   service_id: string;
   /** Names of the tools, as the service knows them; all that are held back if absent. */
   tools?: string[];
+  /** The `interfaceRevision` that was looked at: refused if the service offers something else by now. What is offered now if absent. */
+  revision?: string;
 }
 
 /** Services in numbers. */

@@ -27,7 +27,7 @@ use tokio::sync::{broadcast, watch};
 pub use connect::Connect;
 pub use interface::Interface;
 pub use pool::Pool;
-pub use review::ReviewedTool;
+pub use review::{ReviewedTool, ToolApproval};
 pub use service_log::{LogLines, ServiceLog};
 pub use stored::StoredService;
 pub use view::ServiceView;
@@ -90,6 +90,9 @@ pub enum ServiceError {
     /// It has no such tool.
     #[error("the service has no tool \"{0}\"")]
     NoTool(String),
+    /// What is to be approved is not what is offered now.
+    #[error("the tools of the service {0} have changed since they were shown; look at them again")]
+    Outdated(ServiceId),
     /// The service itself failed.
     #[error("{0}")]
     Upstream(String),
@@ -204,14 +207,9 @@ impl Services {
         self.command(id, Command::Unquarantine).await
     }
 
-    /// Approves tools as they are now; all that are held back if none is named.
-    pub async fn approve(
-        &self,
-        id: &ServiceId,
-        tools: Vec<String>,
-        by: String,
-    ) -> Result<Arc<ServiceView>, ServiceError> {
-        self.command(id, |reply| Command::Approve { tools, by, reply }).await
+    /// Approves tools as they are now, or as they were looked at.
+    pub async fn approve(&self, id: &ServiceId, approval: ToolApproval) -> Result<Arc<ServiceView>, ServiceError> {
+        self.command(id, |reply| Command::Approve(approval, reply)).await
     }
 
     /// Stops a service and forgets it, its approvals included.

@@ -185,6 +185,7 @@ pub const HARMLESS: &[&str] = &[
     "id",
     "idempotency_key",
     "input_hash",
+    "revision",
     "rule_id",
     "run_id",
     "search_id",

@@ -328,6 +328,9 @@ params! {
         ;
         /// Names of the tools, as the service knows them; all that are held back if absent.
         tools: Vec<String>,
+        /// The `interfaceRevision` that was looked at: refused if the service offers something else by now. What is offered
+        /// now if absent.
+        revision: String,
     }
 }
 

@@ -72,6 +72,7 @@ pub(crate) fn service(error: ServiceError) -> Fault {
         | ServiceError::Disabled(_)
         | ServiceError::Refused(_)
         | ServiceError::NotRunning(_)
+        | ServiceError::Outdated(_)
         | ServiceError::NotListed(_) => FaultCode::ServiceConflict,
         ServiceError::Upstream(_) => FaultCode::ServiceFailed,
         ServiceError::Log(_) => FaultCode::InternalError,

@@ -27,7 +27,7 @@ const PAGE: &str = "/index.html";
 const HASHED: &str = "/assets/";
 /// The addresses of places within the page, and what those with an id begin with.
 const PLACES: [&str; 9] = ["/", "/pair", "/new", "/w", "/services", "/activity", "/status", "/devices", "/more"];
-const PLACES_BELOW: [&str; 2] = ["/s/", "/w/"];
+const PLACES_BELOW: [&str; 3] = ["/s/", "/w/", "/services/"];
 
 /// Nothing inline, nothing evaluated, nothing from elsewhere, and no page of others around it. Pictures and PDFs are read
 /// with a token and shown as `blob:`.

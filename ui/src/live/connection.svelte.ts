@@ -113,11 +113,22 @@ class LiveConnection {
     this.reason = "";
     this.phase = this.asOf ? "resuming" : "connecting";
     const { client } = this;
-    void Promise.allSettled(this.#resumed.map((work) => work())).then(() => {
+    void this.#prepare().then(() => {
       if (this.client !== client || this.phase === "offline" || this.phase === "revoked") return;
       this.phase = "live";
       this.asOf = undefined;
     });
+  }
+
+  /** Does all work that must be done first, also what a page adds that opens meanwhile. */
+  async #prepare(): Promise<void> {
+    const begun = new Set<() => Promise<unknown>>();
+    for (;;) {
+      const left = this.#resumed.filter((work) => !begun.has(work));
+      if (left.length === 0) return;
+      left.forEach((work) => begun.add(work));
+      await Promise.allSettled(left.map((work) => work()));
+    }
   }
 
   #lost(why: Error, seconds: number): void {

@@ -6,8 +6,8 @@ export type Place =
   | { name: "session"; id: string; seq?: number }
   | { name: "workspaces" }
   | { name: "workspace"; id: string; tab: string; path: string }
-  | { name: "services" }
-  | { name: "activity" }
+  | { name: "services"; id: string }
+  | { name: "activity"; about: string }
   | { name: "status" }
   | { name: "devices" }
   | { name: "more" }
@@ -25,9 +25,11 @@ export function parse(pathname: string, hash: string, search: string): Place {
       return id ? { name: "session", id, seq: Number.isNaN(seq) ? undefined : seq } : { name: "inbox" };
     case "w":
       return id ? { name: "workspace", id, tab: tab || "changes", path } : { name: "workspaces" };
-    case "new":
     case "services":
+      return { name: "services", id };
     case "activity":
+      return { name: "activity", about: new URLSearchParams(search).get("about") ?? "" };
+    case "new":
     case "status":
     case "devices":
     case "more":
@@ -76,3 +78,8 @@ export function workspaceAddress(id: string, tab = "", path = ""): string {
   const query = path ? `?path=${encodeURIComponent(path)}` : "";
   return `/w/${encodeURIComponent(id)}${tab ? `/${tab}` : ""}${query}`;
 }
+
+export const serviceAddress = (id: string) => `/services/${encodeURIComponent(id)}`;
+
+/** The timeline of one service or session, or of everything. */
+export const activityAddress = (about = "") => `/activity${about ? `?about=${encodeURIComponent(about)}` : ""}`;

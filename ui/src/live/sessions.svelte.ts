@@ -25,7 +25,9 @@ const TYPES = [
 ];
 /** Changes within this time are asked for together, in milliseconds. */
 const GATHER_MS = 80;
+/** Sessions that are read at first, and those of each further page. */
 const LISTED = 200;
+const PAGE = 500;
 
 export type SessionState = "waiting" | "working" | "failed" | "stopped" | "done" | "ready";
 
@@ -41,6 +43,7 @@ class Sessions {
   notices = $state.raw<string[]>([]);
   #changed = new Set<string>();
   #isPendingChanged = false;
+  #isWhole = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   byId(id: string): SessionInfo | undefined {
@@ -94,11 +97,24 @@ class Sessions {
     }
   }
 
+  /** Reads the sessions of all pages: a list shows the latest, and a search looks at all of them. */
+  async readAll(): Promise<void> {
+    this.#isWhole = true;
+    while (this.all.length < this.total) {
+      const { sessions, total } = await live.call("session/list", { limit: PAGE, offset: this.all.length });
+      const known = new Set(this.all.map((session) => session.session_id));
+      const more = sessions.filter((session) => !known.has(session.session_id));
+      [this.all, this.total] = [[...this.all, ...more], total];
+      if (more.length === 0) return;
+    }
+  }
+
   async #readSessions(): Promise<void> {
     const { sessions, total, notices } = await live.call("session/list", { limit: LISTED });
     this.all = sessions;
     this.total = total;
     this.notices = notices ?? [];
+    if (this.#isWhole) await this.readAll();
   }
 
   async #readPending(): Promise<void> {

@@ -26,13 +26,17 @@ import image from "lucide-static/icons/image.svg?raw";
 import inbox from "lucide-static/icons/inbox.svg?raw";
 import loader from "lucide-static/icons/loader-circle.svg?raw";
 import monitor from "lucide-static/icons/monitor-smartphone.svg?raw";
+import octagonX from "lucide-static/icons/octagon-x.svg?raw";
 import pencil from "lucide-static/icons/pencil.svg?raw";
+import play from "lucide-static/icons/play.svg?raw";
 import plug from "lucide-static/icons/plug.svg?raw";
 import plus from "lucide-static/icons/plus.svg?raw";
+import rotate from "lucide-static/icons/rotate-cw.svg?raw";
 import search from "lucide-static/icons/search.svg?raw";
 import server from "lucide-static/icons/server.svg?raw";
 import square from "lucide-static/icons/square.svg?raw";
 import terminal from "lucide-static/icons/terminal.svg?raw";
+import trash from "lucide-static/icons/trash-2.svg?raw";
 import triangleAlert from "lucide-static/icons/triangle-alert.svg?raw";
 import wifiOff from "lucide-static/icons/wifi-off.svg?raw";
 import wrench from "lucide-static/icons/wrench.svg?raw";
@@ -41,7 +45,8 @@ import x from "lucide-static/icons/x.svg?raw";
 const files = {
   activity, arrowDown, arrowLeft, arrowUp, brain, check, chevronDown, chevronRight, circle, circleCheck, circleDot,
   circleHelp, circleX, ellipsis, eye, file, fileDiff, folder, folderGit, gitBranch, globe, hourglass, image, inbox, loader,
-  monitor, pencil, plug, plus, search, server, square, terminal, triangleAlert, wifiOff, wrench, x,
+  monitor, octagonX, pencil, play, plug, plus, rotate, search, server, square, terminal, trash, triangleAlert, wifiOff,
+  wrench, x,
 };
 
 export type IconName = keyof typeof files;

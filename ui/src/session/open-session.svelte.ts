@@ -2,7 +2,8 @@
 // somebody scrolls up.
 
 import type { NormalizedEvent, QueuedPrompt, SessionInfo } from "roost-client";
-import { explain, live, onClient } from "../live/connection.svelte";
+import { explain, live } from "../live/connection.svelte";
+import { followLog, leaveLog } from "../live/log-feed";
 import { messagesToTranscript } from "./past-messages";
 import type { Plan, Usage } from "./items.svelte";
 import { rowsOf, type Row } from "./rows";
@@ -37,10 +38,6 @@ export interface Moment {
   plan?: Plan;
 }
 
-/** The open session gets the events of the one subscription to the log. */
-let current: OpenSession | undefined;
-onClient((client) => client.on("batch", ({ events }) => current?.receive(events)));
-
 export class OpenSession {
   info = $state.raw<SessionInfo>();
   rows = $state.raw<Row[]>([]);
@@ -70,24 +67,28 @@ export class OpenSession {
   #early: NormalizedEvent[] | undefined = [];
   #wanted: number | undefined;
   #isScrubbing = false;
-  #undo: (() => void)[] = [];
+  #isClosed = false;
+  readonly #undo: (() => void)[];
 
   constructor(readonly id: string) {
-    current = this;
-    this.#undo.push(live.beforeLive(() => this.#resume()));
+    const count = ({ session_id, viewer_count }: { session_id: string; viewer_count: number }) => {
+      if (session_id === this.#streamId) this.viewers = Math.max(1, viewer_count);
+    };
+    this.#undo = [
+      live.beforeLive(() => this.#resume()),
+      live.client.on("session_joined", count),
+      live.client.on("session_left", count),
+    ];
     if (live.isLive) void this.#open();
   }
 
   close(): void {
+    this.#isClosed = true;
     for (const undo of this.#undo) undo();
     cancelAnimationFrame(this.#frame);
     clearTimeout(this.#timer);
-    if (current !== this) return;
-    current = undefined;
-    if (live.isLive) {
-      void live.client.unsubscribe("normalized").catch(() => {});
-      void live.client.unwatch(this.id).catch(() => {});
-    }
+    leaveLog(this);
+    if (live.isLive) void live.client.unwatch(this.id).catch(() => {});
   }
 
   receive(events: readonly NormalizedEvent[]): void {
@@ -172,7 +173,8 @@ export class OpenSession {
     try {
       await this.refreshInfo();
       if (this.info?.source === "history") return await this.#openPast();
-      await live.client.subscribe({ format: "normalized", sessions: [this.id] });
+      if (this.#isClosed) return;
+      await followLog(this, { sessions: [this.id] });
       void live.client.watch({ session_id: this.id }).then(() => this.refreshInfo()).catch(() => {});
       await this.#readEarlierPage();
       const task = this.info?.record.open_task;

@@ -47,3 +47,11 @@ export function bytes(count: number): string {
 export const dollars = (amount: number) => (amount < 0.1 ? `$${amount.toFixed(3)}` : `$${amount.toFixed(2)}`);
 
 export const plural = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
+
+/** When something comes, as short as a list needs it. */
+export function until(time: string | Date, now: number): string {
+  const left = (new Date(time).getTime() - now) / 1000;
+  return left < 1 ? "now" : `in ${left < 90 ? `${Math.round(left)} s` : `${Math.round(left / 60)} min`}`;
+}
+
+export const micros = (count: number) => (count < 1_000_000 ? `${(count / 1000).toFixed(count < 10_000 ? 1 : 0)} ms` : seconds(count / 1_000_000));

@@ -293,11 +293,13 @@ impl Services {
     async fn approve(&self, named: &Service, tools: Vec<String>) -> Result<Exit, Error> {
         let ServiceParams { service_id } = self.find(named).await?;
         let before = self.client.call::<method::ServiceGet>(ServiceParams { service_id: service_id.clone() }).await?;
+        let revision = before.service.interface_snapshot.and_then(|listed| listed.interface_revision);
         let is_meant = |name: &String| tools.is_empty() || tools.contains(name);
         let changes = before.service.held_back.into_iter().filter(|one| is_meant(&one.tool)).collect::<Vec<_>>();
         let tools = (!tools.is_empty()).then_some(tools);
-        let service =
-            self.client.call::<method::ServiceApprove>(ServiceApproveParams { service_id, tools }).await?.service;
+        // What is printed is what is approved, also if the service changes its tools in between.
+        let params = ServiceApproveParams { service_id, tools, revision };
+        let service = self.client.call::<method::ServiceApprove>(params).await?.service;
         match self.json {
             true => screen::print_json(&service)?,
             false => screen::print(&show::approved(&changes))?,

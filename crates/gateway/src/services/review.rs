@@ -32,6 +32,17 @@ impl ReviewedTool {
     }
 }
 
+/// What somebody approves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolApproval {
+    /// The tools, as the service knows them; all that are held back if none is named.
+    pub tools: Vec<String>,
+    /// The interface that was looked at; whatever is offered now if absent.
+    pub revision: Option<String>,
+    /// Who approves.
+    pub by: String,
+}
+
 /// Looks at every tool of an interface.
 pub(super) fn review(stored: &StoredService, interface: &Interface) -> Vec<ReviewedTool> {
     interface.tools.iter().map(|tool| review_tool(stored, tool)).collect()

@@ -26,7 +26,7 @@ use super::ServiceError;
 use super::handle::ServiceHandle;
 use super::interface::{self, Interface};
 use super::registry::Shared;
-use super::review::{approve, review};
+use super::review::{ToolApproval, approve, review};
 use super::stored::{StoredService, removal};
 use super::view::ServiceView;
 use crate::lifecycle::{ServiceFault, ServiceSignal, SupervisorAction};
@@ -56,12 +56,8 @@ pub(super) enum Command {
     /// List the interface again.
     Introspect(CommandReply),
     Unquarantine(CommandReply),
-    /// Approve these tools as they are now; all that are held back if none is named.
-    Approve {
-        tools: Vec<String>,
-        by: String,
-        reply: CommandReply,
-    },
+    /// Offer tools as they are now.
+    Approve(ToolApproval, CommandReply),
     /// Go on with another manifest.
     Apply(Box<Manifest>, CommandReply),
     /// Stop it and forget it.
@@ -208,8 +204,8 @@ impl Supervisor {
             }
             Command::Unquarantine(reply) => (ServiceSignal::Unquarantine, reply),
             Command::Introspect(reply) => return self.introspect(reply),
-            Command::Approve { tools, by, reply } => {
-                let _ = reply.send(self.approve(&tools, by).await);
+            Command::Approve(approval, reply) => {
+                let _ = reply.send(self.approve(approval).await);
                 return;
             }
             Command::Apply(manifest, reply) => return self.apply(*manifest, reply).await,
@@ -384,10 +380,14 @@ impl Supervisor {
         ServiceToolsApprovedPayload { service_id, tools, count, approved_by }.into()
     }
 
-    async fn approve(&mut self, tools: &[String], by: String) -> Result<(), ServiceError> {
+    async fn approve(&mut self, approval: ToolApproval) -> Result<(), ServiceError> {
+        let ToolApproval { tools, revision, by } = approval;
         let Some(interface) = self.view.interface.clone() else {
             return Err(ServiceError::NotListed(self.view.id.clone()));
         };
+        if revision.is_some_and(|looked_at| looked_at != interface.revision) {
+            return Err(ServiceError::Outdated(self.view.id.clone()));
+        }
         let is_known = |name: &String| interface.tools.iter().any(|tool| tool.key == *name);
         if let Some(unknown) = tools.iter().find(|name| !is_known(name)) {
             return Err(ServiceError::NoTool(unknown.clone()));

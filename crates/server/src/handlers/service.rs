@@ -5,7 +5,7 @@ mod summary;
 use std::sync::Arc;
 use std::time::Duration;
 
-use roost_gateway::services::{ServiceError, ServiceView};
+use roost_gateway::services::{ServiceError, ServiceView, ToolApproval};
 use roost_gateway::tool_pins::PinState;
 use roost_model::ids::ServiceId;
 use roost_model::service::manifest::{Manifest, ServiceOrigin};
@@ -112,9 +112,9 @@ pub(crate) async fn unquarantine(context: &Context<'_>, params: ServiceParams) -
 }
 
 pub(crate) async fn approve(context: &Context<'_>, params: ServiceApproveParams) -> Result<ServiceResult, Fault> {
-    let (service, tools) = (id(&params.service_id), params.tools.unwrap_or_default());
     let by = context.caller.device.as_ref().map_or(context.caller.door.as_str(), |device| &device.name).to_owned();
-    shaped(context, context.host.services.approve(&service, tools, by).await)
+    let approval = ToolApproval { tools: params.tools.unwrap_or_default(), revision: params.revision, by };
+    shaped(context, context.host.services.approve(&id(&params.service_id), approval).await)
 }
 
 pub(crate) async fn remove(context: &Context<'_>, params: ServiceParams) -> Result<ServiceRemoved, Fault> {

@@ -17,7 +17,18 @@ fn assets(page: &str) -> BTreeSet<&str> {
 #[tokio::test]
 async fn every_place_of_the_page_is_the_page_and_runs_nothing_but_its_own_files() {
     let door = Door::open().await;
-    for place in ["/", "/pair", "/new", "/s/0198-x", "/w", "/w/1/files?path=a", "/status", "/devices", "/services"] {
+    for place in [
+        "/",
+        "/pair",
+        "/new",
+        "/s/0198-x",
+        "/w",
+        "/w/1/files?path=a",
+        "/status",
+        "/devices",
+        "/services",
+        "/services/svc_0",
+    ] {
         let (status, head, page) = door.http(&format!("GET {place}"), &[], "").await;
         assert_eq!(status, 200, "{place}");
         assert_eq!(header(&head, "content-type"), Some("text/html; charset=utf-8"), "{place}");

@@ -1,0 +1,124 @@
+// Runs and audit as one timeline: what agents did, what was called through the gateway, what became of services.
+
+import type { AuditRecord, RunEvent } from "roost-client";
+import type { IconName } from "../parts/icons";
+
+export type Source = "agents" | "tools" | "models" | "services";
+export type Tone = "done" | "working" | "waiting" | "failed" | "muted";
+
+export interface TimelineEntry {
+  id: string;
+  /** Milliseconds since 1970. */
+  at: number;
+  source: Source;
+  isTrouble: boolean;
+  icon: IconName;
+  tone: Tone;
+  /** What happened, in one or two words. */
+  what: string;
+  message: string;
+  who: string;
+  /** The session or the run that it belongs to, and its place there. */
+  run?: string;
+  seq?: number;
+  service?: string;
+  micros?: number;
+}
+
+type Look = [what: string, icon: IconName, tone: Tone, source: Source];
+
+const LOOKS: Record<string, Look> = {
+  "agent.run_created": ["session begun", "plus", "muted", "agents"],
+  "agent.run_started": ["prompted", "pencil", "working", "agents"],
+  "agent.run_completed": ["done", "circleCheck", "done", "agents"],
+  "agent.run_failed": ["failed", "circleX", "failed", "agents"],
+  "agent.run_cancelled": ["stopped", "square", "muted", "agents"],
+  "agent.waiting": ["waits", "circleHelp", "waiting", "agents"],
+  "agent.hitl_input": ["answered", "check", "muted", "agents"],
+  "agent.tool_called": ["tool", "wrench", "muted", "tools"],
+  "agent.llm_called": ["model", "brain", "muted", "models"],
+  "mcp.tool_called": ["gateway call", "plug", "done", "tools"],
+  "service.manifest_applied": ["declared", "file", "muted", "services"],
+  "service.starting": ["starting", "play", "muted", "services"],
+  "service.started": ["runs", "circleCheck", "done", "services"],
+  "service.stopping": ["stopping", "square", "muted", "services"],
+  "service.stopped": ["stopped", "square", "muted", "services"],
+  "service.start_failed": ["failed", "circleX", "failed", "services"],
+  "service.crashed": ["failed", "circleX", "failed", "services"],
+  "service.quarantined": ["quarantined", "octagonX", "failed", "services"],
+  "service.unquarantined": ["let out", "check", "done", "services"],
+  "service.health_changed": ["health", "triangleAlert", "waiting", "services"],
+  "service.interface_refreshed": ["tools listed", "wrench", "muted", "services"],
+  "service.tools_approved": ["approved", "check", "done", "services"],
+  "service.removed": ["removed", "trash", "muted", "services"],
+};
+
+const text = (value: unknown) => (typeof value === "string" ? value : "");
+
+function lookOf(kind: string): Look {
+  const words = kind.split(".").at(-1)?.replaceAll("_", " ") ?? kind;
+  return LOOKS[kind] ?? [words, "circleDot", "muted", kind.startsWith("service") ? "services" : "agents"];
+}
+
+export function fromRun(event: RunEvent): TimelineEntry {
+  const [what, icon, tone, source] = lookOf(event.kind);
+  const run = text(event.data.runId);
+  return {
+    id: `run:${run}:${event.seq}`, at: Date.parse(event.at), source, what, icon, message: event.message, who: text(event.data.agent), run,
+    seq: event.seq, service: event.serviceId, isTrouble: event.level !== "info", tone: event.level === "error" ? "failed" : tone,
+  };
+}
+
+export function fromAudit(record: AuditRecord): TimelineEntry {
+  const [what, icon, tone, source] = lookOf(record.kind);
+  const { tool, sessionId, client, principal, durationUs, error, success } = record.data;
+  const isCall = record.kind === "mcp.tool_called";
+  const message = isCall ? [text(tool), success ? "" : text(error) || "failed"].filter(Boolean).join(" · ") : record.message;
+  return {
+    id: `audit:${record.seq}`, at: Date.parse(record.at), source, what, icon, message, who: text(client) || text(principal),
+    run: text(sessionId) || undefined, service: record.serviceId, isTrouble: record.level !== "info",
+    tone: record.level === "error" || (isCall && !success) ? "failed" : record.level === "warn" ? "waiting" : tone,
+    micros: typeof durationUs === "number" ? durationUs : undefined,
+  };
+}
+
+/** Both in one, the latest first. A call that the gateway recorded is not shown once more as the agent's. */
+export function merge(events: readonly RunEvent[], records: readonly AuditRecord[]): TimelineEntry[] {
+  const recorded = new Set(records.map((record) => record.data.toolCallId).filter(Boolean));
+  const runs = events.filter((event) => event.kind !== "agent.tool_called" || !recorded.has(event.data.toolCallId)).map(fromRun);
+  return [...runs, ...records.map(fromAudit)].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
+}
+
+export interface Filter {
+  sources: ReadonlySet<Source>;
+  isTroubleOnly: boolean;
+  words: string;
+  /** A service or a session; everything if empty. */
+  about: string;
+}
+
+export function fits(entry: TimelineEntry, filter: Filter): boolean {
+  if (filter.sources.size > 0 && !filter.sources.has(entry.source)) return false;
+  if (filter.isTroubleOnly && !entry.isTrouble) return false;
+  if (filter.about && entry.service !== filter.about && entry.run !== filter.about) return false;
+  const all = `${entry.what} ${entry.message} ${entry.who}`.toLowerCase();
+  return filter.words.toLowerCase().split(/\s+/).every((word) => all.includes(word));
+}
+
+export interface Bucket {
+  /** The beginning, in seconds since 1970. */
+  at: number;
+  good: number;
+  bad: number;
+}
+
+/** How much happened in each stretch of time up to now, the oldest first. */
+export function buckets(entries: readonly TimelineEntry[], now: number, count: number, millis: number): Bucket[] {
+  const end = Math.ceil(now / millis) * millis;
+  const all = Array.from({ length: count }, (_, index) => ({ at: (end - (count - index) * millis) / 1000, good: 0, bad: 0 }));
+  for (const entry of entries) {
+    const bucket = all[count - 1 - Math.floor((end - 1 - entry.at) / millis)];
+    if (bucket) bucket[entry.isTrouble ? "bad" : "good"]++;
+  }
+  return all;
+}

@@ -1,0 +1,115 @@
+// The states that every screen has, each seen in a real browser. First use, offline and revoked are seen in the tests of
+// pairing and of the network, live in those of the pages.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { openBrowser, openDevice, pair, picture, startSession } from "./browser.mjs";
+import { Daemon } from "./daemon.mjs";
+
+async function world(test, kind, scope = "operate", options = {}) {
+  const daemon = await Daemon.start();
+  test.after(() => daemon.remove());
+  const browser = await openBrowser(test);
+  const page = await openDevice(test, browser, kind, options);
+  await pair(page, daemon, scope);
+  return { daemon, browser, page };
+}
+
+/** Puts `change` between the daemon and the page's next connections: it returns a message as it is or another, or nothing. */
+async function between(page, change) {
+  await page.routeWebSocket(/\/ws$/, (socket) => {
+    const server = socket.connectToServer();
+    server.onMessage((text) => {
+      const message = change(JSON.parse(text));
+      if (message) socket.send(JSON.stringify(message));
+    });
+  });
+}
+
+test("loading: a skeleton stands where things will be", async (test) => {
+  const { daemon, page } = await world(test, "phone", "operate", { colorScheme: "dark" });
+  await between(page, () => undefined);
+  await page.goto(daemon.http);
+  await page.locator(".skeleton .bar").first().waitFor();
+  await picture(page, "loading-phone-dark");
+});
+
+test("busy: two thousand events a second are drawn, and the page still answers", async (test) => {
+  const { page } = await world(test, "desk");
+  await startSession(page, "drip 20000 2000");
+  await page.waitForFunction(() => document.querySelector(".scroll-area")?.innerText.length > 4_000);
+  await picture(page, "busy-desk-light");
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByRole("button", { name: "Stop the agent as well" }).click();
+  await page.getByText(/Stopped: /).waitFor();
+});
+
+test("resuming: after an interruption the page says that it still reads, and counts as live only then", async (test) => {
+  const { daemon, page } = await world(test, "phone");
+  let [isHeld, release] = [false, () => {}];
+  const sockets = [];
+  await page.routeWebSocket(/\/ws$/, (socket) => {
+    const server = socket.connectToServer();
+    sockets.push(server);
+    server.onMessage((text) => {
+      const send = () => socket.send(text);
+      if (isHeld && JSON.parse(text).result?.sessions) release = send;
+      else send();
+    });
+  });
+  await page.goto(daemon.http);
+  await page.getByRole("heading", { name: "No agent has worked here yet" }).waitFor();
+  isHeld = true;
+  await sockets[0].close();
+  const bar = page.locator("[data-phase=resuming]");
+  await bar.getByText(/as of .*reading what happened since/).waitFor();
+  await picture(page, "resuming-phone-light");
+  isHeld = false;
+  release();
+  await bar.waitFor({ state: "detached" });
+});
+
+test("refused: a device that may only watch sees everything, and each button that it may not press says why", async (test) => {
+  const { daemon, browser, page } = await world(test, "phone", "observe");
+  const desk = await openDevice(test, browser, "desk");
+  await pair(desk, daemon);
+  await startSession(desk, "edit notes.txt");
+  await desk.getByRole("button", { name: "Allow once" }).waitFor();
+  await page.locator("[data-pending]").first().click();
+  const sheet = page.getByRole("dialog");
+  await sheet.getByText("This device may only watch").waitFor();
+  for (const name of ["Allow once", "Deny…"]) assert.equal(await sheet.getByRole("button", { name }).isDisabled(), true, name);
+  await picture(page, "refused-phone-light");
+  await page.goto(`${daemon.http}/services`);
+  assert.equal(await page.getByRole("button", { name: "Add", exact: true }).isDisabled(), true);
+});
+
+test("another version: a page and a daemon that do not belong together say so", async (test) => {
+  const { daemon, page } = await world(test, "desk");
+  await between(page, (message) => {
+    if (message.result?.serverInfo) message.result.serverInfo.version = "9.9.9";
+    return message;
+  });
+  await page.goto(daemon.http);
+  await page.getByText(/Roost is version 9\.9\.9, this page \d/).waitFor();
+  await page.getByRole("button", { name: "Reload" }).waitFor();
+  await picture(page, "other-version-desk-light");
+});
+
+test("one part fails: it says so and offers to try again, and the rest works", async (test) => {
+  const { daemon, page } = await world(test, "phone", "operate", { colorScheme: "dark" });
+  let isBroken = true;
+  await page.route("**/metrics", (route) => (isBroken ? route.fulfill({ status: 500 }) : route.continue()));
+  await page.goto(`${daemon.http}/status`);
+  const figures = page.getByRole("region", { name: "Figures" });
+  await figures.getByText("The figures cannot be read: the daemon answers 500").waitFor();
+  await page.getByRole("region", { name: "Daemon" }).getByText("Running for").waitFor();
+  await page.getByRole("region", { name: "Agents" }).getByText("ready").first().waitFor();
+  await figures.scrollIntoViewIfNeeded();
+  await picture(page, "part-failed-phone-dark");
+  isBroken = false;
+  await figures.getByText("connected clients").waitFor();
+  // The browser reports the answer that the test is about.
+  page.problems.length = 0;
+});
