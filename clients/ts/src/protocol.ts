@@ -3377,6 +3377,8 @@ export type NormalizedEvent = {
   | { type: "mcp.tool_called"; payload: McpToolCalledPayload }
   /** `mcp.budget_exceeded` */
   | { type: "mcp.budget_exceeded"; payload: McpBudgetExceededPayload }
+  /** `task.steered` */
+  | { type: "task.steered"; payload: TaskSteeredPayload }
 );
 
 /** How important a notice is. */
@@ -3699,6 +3701,13 @@ export type Presence =
   | "present"
   /** Nobody answers: what would be asked is denied at once. */
   | "nobody";
+
+/** What becomes of a prompt while a task runs. */
+export type PromptDelivery =
+  /** It waits until the task has ended. */
+  | "queue"
+  /** The running task gets it. It waits if the runtime cannot take it now, or if it is more than plain text. */
+  | "steer";
 
 /** A prompt that waits in a session's queue: `prompt_` and 32 hex digits. */
 export type PromptId = string;
@@ -5278,6 +5287,8 @@ export interface SessionInfo {
   model?: string;
   /** How much its model thinks; absent if its runtime has no such setting. */
   thought_level?: ThoughtLevel;
+  /** Whether a running task takes messages, see `delivery` of `session/send`. */
+  steers: boolean;
   /** Ids of the clients that watch it or have it on their screen. */
   viewers: string[];
   /** Its complete record. */
@@ -5487,6 +5498,8 @@ export interface SessionSendParams {
   images?: PromptImage[];
   /** Files that the prompt refers to, at most 50: paths below the session's folder, over the local socket any path. */
   files?: string[];
+  /** What becomes of it while another task runs; `queue` if absent. */
+  delivery?: PromptDelivery;
 }
 
 /** The prompt was accepted. */
@@ -5501,9 +5514,9 @@ export interface SessionSendResult {
   workspace_id?: string;
   /** Whether the session was created for this prompt. */
   auto_created: boolean;
-  /** `started`, or `queued` behind a running task. */
+  /** `started`, `queued` behind a running task, or `steered`: the running task got it. */
   delivery: string;
-  /** The task that the prompt became; absent if it was queued. */
+  /** The task that the prompt became, or that got it; absent if it was queued. */
   task_id?: string;
   /** Id of the prompt in the session's queue; absent if it was started. */
   prompt_id?: string;
@@ -6015,6 +6028,12 @@ export interface TaskStartedPayload {
   interaction_mode: InteractionMode;
   /** The queued prompt that became this task; absent if it did not wait. */
   prompt_id?: PromptId;
+}
+
+/** `task.steered`: the user said something to a task that runs, and its runtime took it. */
+export interface TaskSteeredPayload {
+  /** What the user said. */
+  message: TranscriptMessage;
 }
 
 /** `task.stopped`: somebody stopped the task before its end. */

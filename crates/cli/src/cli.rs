@@ -141,9 +141,9 @@ pub fn main(compose: impl FnOnce(Launch) -> Result<Box<dyn Backend>, Error>) -> 
         Some(ClarityProgram::Clarityctl) => Clarityctl::try_parse().map(|Clarityctl { global, daemon, command }| {
             (global, CliCommand::Clarityctl(Box::new((daemon, command))))
         }),
-        Some(ClarityProgram::Clarityd) => Clarityd::try_parse().map(|clarityd| {
-            let (global, args) = clarityd.into_serve();
-            (global, CliCommand::Serve(args))
+        Some(ClarityProgram::Clarityd) => Clarityd::try_parse().and_then(|clarityd| {
+            let (global, args) = clarityd.into_serve()?;
+            Ok((global, CliCommand::Serve(args)))
         }),
         None => match cmd::acp::args_by_name(std::env::args_os()) {
             Some(args) => Cli::try_parse_from(args).and_then(Cli::command),

@@ -19,6 +19,8 @@ pub struct RuntimeFacts {
     pub plain_settings: &'static [PlainSetting],
     /// Which of them says how much the model thinks; `None` if none does.
     pub thought_level: Option<&'static str>,
+    /// Whether a task takes messages while it runs, see [`crate::adapter::TaskControl::steer`].
+    pub steers: bool,
     /// What its tools do, for the policy.
     pub tools: Toolset,
     /// The files of a workspace that steer it. Once it is registered, the policy guards them in the sessions of every
@@ -36,6 +38,7 @@ impl RuntimeFacts {
         config: ConfigKeys { command: true, settings: false, url: false },
         plain_settings: &[],
         thought_level: None,
+        steers: false,
         tools: Toolset::UNKNOWN,
         control_files: ControlFiles::NONE,
         tested: None,

@@ -67,6 +67,11 @@ impl Runtimes {
         self.find(&RuntimeName::from_id(id))?.adapter.facts().thought_levels()
     }
 
+    /// Whether a task of this runtime takes messages while it runs.
+    pub fn steers(&self, id: &str) -> bool {
+        self.find(&RuntimeName::from_id(id)).is_some_and(|entry| entry.adapter.facts().steers)
+    }
+
     /// The files that steer any of the runtimes. Disabled ones count too, because people may run them outside of Roost.
     pub(crate) fn control_files(&self) -> Vec<ControlFiles> {
         self.entries.iter().map(|entry| entry.adapter.facts().control_files).collect()

@@ -74,6 +74,8 @@ wire! {
         /// How much its model thinks; absent if its runtime has no such setting.
         #[serde(skip_serializing_if = "Option::is_none")]
         thought_level: Option<ThoughtLevel>,
+        /// Whether a running task takes messages, see `delivery` of `session/send`.
+        steers: bool,
         /// Ids of the clients that watch it or have it on their screen.
         viewers: Vec<String>,
         /// Its complete record.

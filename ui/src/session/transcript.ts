@@ -53,6 +53,8 @@ export class Transcript {
     switch (event.type) {
       case "task.started":
         return this.#taskStarted(event);
+      case "task.steered":
+        return this.#steered(event);
       case "model.output.delta":
         return this.#delta(event);
       case "model.output.completed":
@@ -224,6 +226,14 @@ export class Transcript {
     this.#taskStartedAt = event.time;
     this.#knowsTask = true;
     this.isWorking = true;
+    this.#add(item);
+  }
+
+  #steered(event: Of<"task.steered">): void {
+    const item = new PromptItem(`p:${event.seq}`, event.seq, event.time);
+    item.blocks = event.payload.message.content;
+    item.by = event.trace.user_id;
+    item.task = event.trace.task_id ?? "";
     this.#add(item);
   }
 

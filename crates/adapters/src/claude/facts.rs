@@ -10,6 +10,7 @@ pub(super) static FACTS: RuntimeFacts = RuntimeFacts {
     config: ConfigKeys { settings: true, ..RuntimeFacts::UNKNOWN.config },
     plain_settings: plain::SETTINGS,
     thought_level: Some("effortLevel"),
+    steers: true,
     tools: Toolset {
         actions: &[
             (Action::Read, &["Read", "Glob", "Grep", "LS", "NotebookRead"]),

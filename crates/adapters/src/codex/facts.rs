@@ -33,6 +33,7 @@ pub(super) static FACTS: RuntimeFacts = RuntimeFacts {
     config: ConfigKeys { settings: true, ..RuntimeFacts::UNKNOWN.config },
     plain_settings: plain::SETTINGS,
     thought_level: Some("model_reasoning_effort"),
+    steers: true,
     tools: Toolset {
         // Both as its model calls them and as its server reports them.
         actions: &[

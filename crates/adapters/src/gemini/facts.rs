@@ -11,6 +11,7 @@ pub(super) static FACTS: RuntimeFacts = RuntimeFacts {
     config: ConfigKeys { settings: true, ..RuntimeFacts::UNKNOWN.config },
     plain_settings: plain::SETTINGS,
     thought_level: None,
+    steers: false,
     tools: Toolset {
         actions: &[
             (

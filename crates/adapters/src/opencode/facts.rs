@@ -10,6 +10,7 @@ pub(super) static FACTS: RuntimeFacts = RuntimeFacts {
     config: ConfigKeys { settings: true, url: true, ..RuntimeFacts::UNKNOWN.config },
     plain_settings: plain::SETTINGS,
     thought_level: None,
+    steers: false,
     tools: Toolset {
         // Its permission requests use the same names.
         actions: &[

@@ -64,6 +64,20 @@ fn clarityd(instance: &RoostInstance) -> (RunningCommand, String) {
 }
 
 #[test]
+fn the_token_that_a_daemon_is_started_with_is_in_no_place_where_agents_could_read_it() {
+    let instance = RoostInstance::new();
+    let (daemon, _) = clarityd(&instance);
+    let pid = instance.daemon().as_raw_nonzero();
+    for file in ["cmdline", "environ"] {
+        let shown = fs::read(format!("/proc/{pid}/{file}")).unwrap();
+        assert!(!String::from_utf8_lossy(&shown).contains(TOKEN), "{file}");
+    }
+    instance.run(&["down"]).ended(0);
+    daemon.finish().ended(0);
+    instance.assert_nothing_left();
+}
+
+#[test]
 fn a_source_is_compiled_and_registered_where_the_original_puts_it() {
     let instance = RoostInstance::new();
     let (compiler, file) = (compiler(&instance), source(&instance, "dice.clarity", "module Dice"));

@@ -50,6 +50,7 @@ mod self_approval;
 mod services;
 mod serving;
 mod sessions;
+mod steering;
 mod stopping;
 mod taking_over;
 mod terminal;

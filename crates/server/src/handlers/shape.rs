@@ -60,6 +60,7 @@ pub(super) fn session_info(host: &Host, record: &SessionRecord, source: KeptBy) 
         project_path: record.cwd.clone(),
         model: record.model.clone(),
         thought_level: thought_level(host, record),
+        steers: host.sessions.engine.runtimes().steers(record.runtime.id()),
         viewers: host.presence.viewers(record.session_id.as_str()),
         record: record.clone(),
     }

@@ -27,6 +27,7 @@ use crate::soon;
 static FACTS: RuntimeFacts = RuntimeFacts {
     plain_settings: &[PlainSetting { path: &["effort"], takes: Takes::OneOf(&["low", "high"]) }],
     thought_level: Some("effort"),
+    steers: true,
     ..RuntimeFacts::UNKNOWN
 };
 
