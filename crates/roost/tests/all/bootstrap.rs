@@ -27,7 +27,8 @@ done
 
 /// Lets clients call the tool unasked, because nobody is there to answer.
 const RULES: &str = "[[policy.rules]]\neffect = \"allow\"\ntool = \"mcp__roost__notes__jot\"\n";
-const PROMPT: &str = "SCRIPT:mcp TOOL:notes__jot";
+/// With a word behind it, because some programs put the prompt into quotation marks.
+const PROMPT: &str = "SCRIPT:mcp TOOL:notes__jot now";
 
 /// A home with the settings of all agents, and a daemon with a service.
 fn open() -> RoostInstance {
@@ -47,13 +48,6 @@ fn one_shot(instance: &RoostInstance, agent: Agent) -> String {
     command.current_dir(instance.work()).env_clear().envs(variables(agent, &instance.home(), &MODEL.url()));
     match agent {
         Agent::Claude => command.args(["-p", "--allowedTools", "mcp__roost__notes__jot", "--", PROMPT]),
-        Agent::Codex => command.args([
-            "exec",
-            "--json",
-            "--skip-git-repo-check",
-            "--dangerously-bypass-approvals-and-sandbox",
-            PROMPT,
-        ]),
         Agent::Gemini => command.args(["-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-p", PROMPT]),
         _ => command
             .env("OPENCODE_CONFIG_CONTENT", opencode_config(&MODEL.url(), "allow").to_string())
@@ -90,8 +84,9 @@ fn lists_and_calls_a_tool(agent: Agent, client: &str) {
     instance.run(&["bootstrap", "--remove", "--clients", client]).ended(0);
     let (file, is_configured, after) = settings(&instance, client);
     assert!(!is_configured);
-    if before.is_some() {
-        assert_eq!(after, before, "{}", file.display());
+    if let (Some(before), Some(after)) = (before, after) {
+        let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        assert_eq!(read(&after), read(&before), "{}", file.display());
     }
     instance.run(&["bootstrap", "--clients", client]).ended(0);
     let said = one_shot(&instance, agent);
@@ -107,11 +102,6 @@ fn lists_and_calls_a_tool(agent: Agent, client: &str) {
 #[test]
 fn claude_lists_and_calls_a_tool_of_the_gateway_after_bootstrap() {
     lists_and_calls_a_tool(Agent::Claude, "claude");
-}
-
-#[test]
-fn codex_lists_and_calls_a_tool_of_the_gateway_after_bootstrap() {
-    lists_and_calls_a_tool(Agent::Codex, "codex");
 }
 
 #[test]
