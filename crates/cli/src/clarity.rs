@@ -20,7 +20,7 @@ const TOKEN_VARIABLES: [&str; 2] = ["CLARITYD_AUTH_TOKEN", "CLARITY_API_TOKEN"];
 pub(crate) enum ClarityProgram {
     /// The operator's command line.
     Clarityctl,
-    /// The daemon.
+    /// The process that runs services and serves clients.
     Clarityd,
 }
 

@@ -29,14 +29,14 @@ const QUEUE: usize = 64;
 
 /// What the daemon said when the client was initialized.
 #[derive(Clone, Default)]
-struct Session {
+struct BridgedSession {
     id: Option<HeaderValue>,
     revision: Option<HeaderValue>,
 }
 
 struct Bridge {
     daemon: DaemonUrl,
-    session: Mutex<Session>,
+    session: Mutex<BridgedSession>,
     answers: mpsc::Sender<String>,
 }
 
@@ -104,7 +104,7 @@ impl Bridge {
             put("mcp-name", message["params"]["name"].as_str().or_else(|| message["params"]["uri"].as_str()));
             return headers;
         }
-        let Session { id, revision } = self.session.lock().clone();
+        let BridgedSession { id, revision } = self.session.lock().clone();
         let known = [(SESSION, id), (REVISION, revision)];
         headers.extend(
             known

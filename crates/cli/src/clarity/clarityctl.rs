@@ -102,10 +102,10 @@ pub(crate) enum CtlCommand {
         /// Most lines of its log
         #[arg(long, value_name = "N", default_value_t = 50)]
         log_limit: u32,
-        /// Most events
+        /// Most events to show
         #[arg(long, value_name = "N", default_value_t = 100)]
         event_limit: u32,
-        /// Most calls
+        /// Most calls to show
         #[arg(long, value_name = "N", default_value_t = 20)]
         call_limit: u32,
     },
@@ -113,7 +113,7 @@ pub(crate) enum CtlCommand {
     Logs {
         #[command(flatten)]
         service: Named,
-        /// Most lines
+        /// Most lines to show
         #[arg(long, value_name = "N", default_value_t = 200)]
         limit: u32,
     },

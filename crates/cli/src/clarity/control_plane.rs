@@ -27,7 +27,7 @@ const CONNECT_TIME: Duration = Duration::from_secs(10);
 /// The daemon that a command talks to.
 pub(super) enum ControlPlane {
     /// The daemon of this user's state directory.
-    Socket(Client),
+    Socket(Box<Client>),
     /// A daemon at a URL.
     Url(DaemonUrl),
 }
@@ -40,7 +40,7 @@ pub(super) struct DaemonUrl {
 
 /// The response to a call.
 #[derive(Deserialize)]
-struct Answer {
+struct RpcAnswer {
     result: Option<Box<RawValue>>,
     error: Option<Fault>,
 }
@@ -51,10 +51,10 @@ impl ControlPlane {
     pub(super) async fn open(url: Option<String>, token: Option<Secret>, context: &Context) -> Result<Self, Error> {
         let own = connect::find_with_status(&context.state).await?;
         match (url, own) {
-            (None, Some((client, _))) => Ok(Self::Socket(client)),
-            (None, None) if token.is_none() => Ok(Self::Socket(connect::open(context).await?)),
+            (None, Some((client, _))) => Ok(Self::Socket(Box::new(client))),
+            (None, None) if token.is_none() => Ok(Self::Socket(Box::new(connect::open(context).await?))),
             (Some(url), Some((client, status))) if token.is_none() && is_own(&url, status.address.as_deref()) => {
-                Ok(Self::Socket(client))
+                Ok(Self::Socket(Box::new(client)))
             }
             (url, _) => DaemonUrl::new(url.unwrap_or_else(|| DEFAULT_URL.into()), token).map(Self::Url),
         }
@@ -116,15 +116,17 @@ impl DaemonUrl {
         }
         let status = response.status();
         let text = response.text().await.map_err(|error| failed(unreachable(&error)))?;
-        let answer: Answer = match serde_json::from_str(&text) {
+        let answer: RpcAnswer = match serde_json::from_str(&text) {
             Ok(answer) => answer,
             Err(_) if !status.is_success() => return Err(failed(format!("refused it ({status}): {}", text.trim()))),
             Err(error) => return Err(unclear(&error)),
         };
         match answer {
-            Answer { error: Some(fault), .. } => Err(roost_client::Error::Fault(fault).into()),
-            Answer { result: Some(result), .. } => serde_json::from_str(result.get()).map_err(|error| unclear(&error)),
-            Answer { result: None, error: None } => Err(failed(format!("refused it ({status}): {}", text.trim()))),
+            RpcAnswer { error: Some(fault), .. } => Err(roost_client::Error::Fault(fault).into()),
+            RpcAnswer { result: Some(result), .. } => {
+                serde_json::from_str(result.get()).map_err(|error| unclear(&error))
+            }
+            RpcAnswer { result: None, error: None } => Err(failed(format!("refused it ({status}): {}", text.trim()))),
         }
     }
 

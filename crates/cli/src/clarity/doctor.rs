@@ -12,7 +12,7 @@ use crate::error::Error;
 
 /// What was found.
 #[derive(Serialize)]
-pub(super) struct Report {
+pub(super) struct ClarityReport {
     pub(super) ok: bool,
     checks: Vec<Check>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,7 +34,7 @@ impl Check {
 }
 
 /// Looks at everything that `clarityctl` needs.
-pub(super) async fn examine(daemon: Result<ControlPlane, Error>, compiler: &OsString) -> Report {
+pub(super) async fn examine(daemon: Result<ControlPlane, Error>, compiler: &OsString) -> ClarityReport {
     let (found, status) = match ask(daemon).await {
         Ok((place, status)) => (Ok(format!("reachable at {place}")), Some(status)),
         Err(error) => (Err(error.to_string()), None),
@@ -49,7 +49,7 @@ pub(super) async fn examine(daemon: Result<ControlPlane, Error>, compiler: &OsSt
         Check::new("compiler", ModuleOptions::compiler_version(compiler).await),
         Check::new("workspace", made),
     ];
-    Report { ok: checks.iter().all(|check| check.status == "pass"), checks, status }
+    ClarityReport { ok: checks.iter().all(|check| check.status == "pass"), checks, status }
 }
 
 async fn ask(daemon: Result<ControlPlane, Error>) -> Result<(String, StatusResult), Error> {

@@ -125,12 +125,19 @@ impl ClientProgram {
         }
     }
 
-    /// The settings without the server of this name.
+    /// The settings without the server of this name, and without the object of servers if it was the last one.
     pub(super) fn without(self, text: &str, name: &str) -> Result<String, String> {
         let path = [self.servers(), name];
-        match self {
-            Self::Codex => toml::remove(text, &path),
-            _ => json::remove(text, &path),
+        if self == Self::Codex {
+            return toml::remove(text, &path);
+        }
+        if json::get(text, &path)?.is_none() {
+            return Ok(text.to_owned());
+        }
+        let rest = json::remove(text, &path)?;
+        match json::get(&rest, &path[..1])? {
+            Some(Value::Object(servers)) if servers.is_empty() => json::remove(&rest, &path[..1]),
+            _ => Ok(rest),
         }
     }
 

@@ -52,7 +52,7 @@ pub(super) struct Chat {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ChatMode {
-    /// Its tool.
+    /// A tool of its service.
     #[default]
     Auto,
     /// The gateway, with the message itself.

@@ -67,7 +67,7 @@ pub(crate) struct ModuleNames {
 /// All Clarity sources of a folder.
 #[derive(clap::Args)]
 pub(crate) struct LocalModules {
-    /// The folder
+    /// Where the sources are
     #[arg(default_value = ".")]
     pub(crate) dir: PathBuf,
     /// Also look into the folders below; hidden and ignored ones and node_modules are left out
