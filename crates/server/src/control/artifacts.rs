@@ -26,7 +26,8 @@ pub(super) fn remove(root: &Path, artifact: &Path) -> bool {
     let Ok(root) = Dir::open_ambient_dir(root, ambient_authority()) else { return false };
     let is_file = root.symlink_metadata(relative).is_ok_and(|metadata| metadata.is_file());
     let mut start = [0; 4];
-    let mut is_module = || root.open(relative).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == MAGIC;
+    let mut is_module =
+        || root.open(relative).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == MAGIC;
     is_file && is_module() && root.remove_file(relative).is_ok()
 }
 
