@@ -1,4 +1,6 @@
-//! `wasm`: what a call of a module costs in process, and what one module can cost the others.
+//! `wasm`: what a call of a module costs, in process and over `/mcp`, and what one module can cost the others.
+
+mod over_mcp;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,7 +34,8 @@ const MODULE: &[u8] = &[
 
 /// Adds the time of a call, of a start from the cache, of a loop that is ended, and the memory of a million calls.
 pub(crate) fn run(table: &mut Table) -> Outcome {
-    tokio::runtime::Runtime::new()?.block_on(measure(table))
+    tokio::runtime::Runtime::new()?.block_on(measure(table))?;
+    over_mcp::run(table)
 }
 
 async fn measure(table: &mut Table) -> Outcome {

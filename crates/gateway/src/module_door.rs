@@ -14,7 +14,7 @@ use crate::upstream::ModuleGateway;
 
 /// See the module.
 pub struct ModuleDoor {
-    /// The tools.
+    /// Where modules list and call tools, as clients do.
     pub endpoint: Arc<Endpoint>,
     /// Knows the sessions in which people are asked.
     pub governor: Arc<EngineGovernor>,

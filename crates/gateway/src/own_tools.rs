@@ -57,10 +57,13 @@ pub trait OwnTools: Send + Sync + 'static {
     ) -> Result<Map<String, Value>, String>;
 }
 
+/// Whoever offers the tools, and the tools as services.
+type BoundTools = (Arc<dyn OwnTools>, Vec<Arc<OfferedService>>);
+
 /// Services with the gateway's own tools beside them.
 pub struct WithOwnTools {
     services: Arc<dyn Backend>,
-    own: OnceLock<(Arc<dyn OwnTools>, Vec<Arc<OfferedService>>)>,
+    own: OnceLock<BoundTools>,
     /// The catalog of the newest generation.
     merged: Mutex<Option<Arc<Catalog>>>,
 }

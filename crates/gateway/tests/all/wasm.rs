@@ -125,8 +125,8 @@ async fn a_module_becomes_tools_with_schemas_and_structured_results() {
     assert_eq!((&added["structuredContent"]["result"], text(&added)), (&json!(5), "5"));
     assert_eq!(stage.call(&view.id, "health_check", json!({})).await["structuredContent"]["status"], "ok");
     let tools = &view.interface.as_ref().unwrap().tools;
-    let add: Value = serde_json::from_str(tools[2].definition.get()).unwrap();
-    assert_eq!(add["outputSchema"]["properties"]["result"]["type"], "integer", "{add}");
+    let divide: Value = serde_json::from_str(tools[3].definition.get()).unwrap();
+    assert_eq!(divide["outputSchema"]["properties"]["result"]["type"], "integer", "{divide}");
     assert!(stage.log(&view.id).contains("compiling"), "{}", stage.log(&view.id));
 }
 

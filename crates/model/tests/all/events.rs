@@ -158,6 +158,7 @@ fn events_without_optional_fields_are_read_and_written_without_them() {
             }),
         ),
         ("mcp.budget_exceeded", json!({ "run_id": "r", "budget": "calls", "spent": 2.0, "limit": 2.0 })),
+        ("task.steered", json!({ "message": { "role": "user", "content": [{ "type": "text", "text": "x" }] } })),
     ];
     let names: Vec<_> = cases.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, NormalizedEventType::ALL.iter().map(|known| known.as_str()).collect::<Vec<_>>());

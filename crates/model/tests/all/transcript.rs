@@ -109,8 +109,14 @@ fn only_what_was_said_and_done_is_in_the_transcript() {
         .filter(|event| !messages(&event.body).is_empty())
         .map(|event| event.body.name().to_owned())
         .collect();
-    let expected =
-        ["task.started", "model.output.completed", "tool.call.requested", "tool.call.denied", "tool.call.completed"];
+    let expected = [
+        "task.started",
+        "model.output.completed",
+        "tool.call.requested",
+        "tool.call.denied",
+        "tool.call.completed",
+        "task.steered",
+    ];
     assert_eq!(speaking, expected);
 }
 

@@ -65,7 +65,7 @@ fn call(instance: &RoostInstance, calls: &[(&str, Value)]) -> Vec<Value> {
     drop(command);
     let mut results = Vec::new();
     for request in requests {
-        writeln!(writer, "{request}").unwrap();
+        writer.write_all(format!("{request}\n").as_bytes()).unwrap();
         loop {
             let line = client.line().expect("an answer");
             let answer: Value = serde_json::from_str(&line).unwrap();

@@ -102,7 +102,7 @@ pub(super) fn session_info() -> Value {
     json!({
         "session_id": SESSION, "agent_type": "demo", "summary": PROMPT, "first_prompt": PROMPT, "task_count": 1,
         "message_count": 2, "start_time": STARTED, "last_updated": CHANGED, "status": "running", "source": "managed",
-        "workspace_id": WORKSPACE, "project_path": FOLDER, "model": "demo-1", "viewers": [CLIENT],
+        "workspace_id": WORKSPACE, "project_path": FOLDER, "model": "demo-1", "steers": false, "viewers": [CLIENT],
         "record": {
             "session_id": SESSION, "runtime": "demo", "status": "active", "cwd": FOLDER, "workspace_id": WORKSPACE,
             "credential_namespace": "default", "mode": "ask", "title": PROMPT, "model": "demo-1",

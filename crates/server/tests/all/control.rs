@@ -169,7 +169,7 @@ async fn only_admins_call_what_changes_something_and_an_agent_is_not_even_shown_
     let admin = client(&door, Scope::Admin).await;
     let listed = tools(&admin).await;
     let operator = client(&door, Scope::Operate).await;
-    let (agent, ..) = agent(&mut door).await;
+    let (agent, _, _task, _runtime) = agent(&mut door).await;
     let shown = tools(&agent).await;
     let mut refused = 0;
     for tool in &listed {
@@ -195,7 +195,7 @@ async fn an_agent_sees_of_runs_and_records_only_its_own_and_no_values_of_variabl
     let (mut door, _) = door().await;
     let service = door.services.apply(&manifest("notes")).await.unwrap().id.to_string();
     let other = door.harness.session().await;
-    let (agent, session, ..) = agent(&mut door).await;
+    let (agent, session, _task, _runtime) = agent(&mut door).await;
     let runs = call(&agent, "runtime__get_agent_runs", json!({})).await;
     let runs = runs["structuredContent"]["items"].as_array().unwrap().clone();
     assert_eq!(runs.iter().map(|run| run["runId"].as_str().unwrap()).collect::<Vec<_>>(), [session]);
