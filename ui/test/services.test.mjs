@@ -135,22 +135,6 @@ describe("services", () => {
     await desk.waitForURL(/\/s\/[^#]+#\d+$/);
   });
 
-  test("a call through the gateway waits for a person, and is then among the calls of its service", async () => {
-    const call = await daemon.mcpClient("editor");
-    const answer = call("notes__take_note", { text: "buy <b>milk</b>" });
-    await phone.goto(`${daemon.http}/`);
-    await phone.locator("[data-pending]").first().click();
-    await phone.getByRole("dialog").getByText(/buy <b>milk<\/b>/).first().waitFor();
-    await phone.getByRole("dialog").getByRole("button", { name: "Allow once" }).click();
-    await phone.getByText("Allowed by you").waitFor();
-    assert.match(await answer, /noted: buy <b>milk<\/b>/);
-    await desk.goto(`${daemon.http}/services/${(await stateOf("notes")).serviceId}`);
-    const calls = desk.getByRole("region", { name: "Recent calls" });
-    await calls.getByRole("listitem").filter({ hasText: "take_note" }).waitFor();
-    await calls.getByRole("link", { name: "All that happened" }).click();
-    await desk.getByRole("region", { name: "Timeline" }).getByText("notes__take_note").waitFor();
-  });
-
   test("one is removed after a second question, and everybody's list forgets it", async () => {
     await phone.goto(`${daemon.http}/services`);
     await phone.getByRole("link", { name: /ill/ }).waitFor();
