@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::super::event_stream::EventStream;
@@ -25,18 +25,21 @@ const GOODBYE: Duration = Duration::from_secs(2);
 const MAX_FAILURES: u32 = 3;
 
 impl HttpLink {
-    /// Runs beside the calls until the connection is closed, then ends the session.
+    /// Runs beside the calls until the connection is closed, then ends the session. `stream_tried` is dropped when a
+    /// legacy server's stream is open, or known to be none.
     pub(super) async fn run(
         self: Arc<Self>,
         subscriptions: Arc<Subscriptions>,
         cancellations: mpsc::Receiver<u64>,
+        stream_tried: oneshot::Sender<()>,
         stop: CancellationToken,
     ) {
         let is_legacy = self.session.read().era != Era::Modern;
         let beside = async {
             if is_legacy {
-                tokio::join!(self.follow_stream(), self.send_cancellations(cancellations));
+                tokio::join!(self.follow_stream(stream_tried), self.send_cancellations(cancellations));
             } else {
+                drop(stream_tried);
                 let listen = |params: Box<RawValue>| {
                     let link = self.clone();
                     async move { link.listen(&params).await }
@@ -71,11 +74,13 @@ impl HttpLink {
     }
 
     /// Follows the server's own stream, if it has one, and connects again when it ends.
-    async fn follow_stream(&self) {
-        let (mut last_id, mut retry, mut failures) = (None, RETRY, 0);
+    async fn follow_stream(&self, tried: oneshot::Sender<()>) {
+        let (mut last_id, mut retry, mut failures, mut tried) = (None, RETRY, 0, Some(tried));
         loop {
             let session = self.session.read().clone();
-            match self.get_stream(&session, last_id.as_deref()).await {
+            let opened = self.get_stream(&session, last_id.as_deref()).await;
+            drop(tried.take());
+            match opened {
                 Ok(response) => {
                     failures = 0;
                     let mut events = EventStream::new(response.bytes_stream().boxed(), self.target.limits.max_payload);

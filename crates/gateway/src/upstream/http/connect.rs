@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::StatusCode;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::super::connector::{ConnectError, KnownEra};
 use super::super::handshake::{
@@ -22,6 +22,8 @@ use crate::lifecycle::ServiceFault;
 
 /// How long a server may take to say that it is no modern one.
 const PROBE: Duration = Duration::from_secs(10);
+/// How long calls wait for a legacy server's own stream. Some servers answer when they have something to say.
+const STREAM_OPENING: Duration = Duration::from_secs(1);
 
 /// What became of an attempt to connect.
 pub(crate) enum HttpConnected {
@@ -57,7 +59,10 @@ pub(crate) async fn connect(target: HttpTarget, era: Option<KnownEra>) -> Result
         Err(error) => return Err(link.refused(error)),
     };
     let subscriptions = Arc::new(Subscriptions::new(&profile.capabilities));
-    let background = Transport::spawn(|stop| link.clone().run(subscriptions.clone(), cancellations, stop));
+    let (tried, stream_tried) = oneshot::channel();
+    let background = Transport::spawn(|stop| link.clone().run(subscriptions.clone(), cancellations, tried, stop));
+    // A stream that opened after the first call could miss a change, or be taken for a resumed one.
+    let _ = tokio::time::timeout(STREAM_OPENING, stream_tried).await;
     let upstream: Arc<dyn Upstream> = Arc::new(HttpUpstream { link, profile, subscriptions, background });
     Ok(HttpConnected::Connected { upstream, unasked })
 }
