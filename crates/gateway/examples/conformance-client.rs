@@ -271,4 +271,9 @@ impl LoginStore for MemoryLogins {
         *self.0.lock() = None;
         Ok(())
     }
+
+    async fn remove_all(&self, _: &ServiceId) -> Result<(), String> {
+        *self.0.lock() = None;
+        Ok(())
+    }
 }

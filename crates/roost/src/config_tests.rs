@@ -97,6 +97,7 @@ fn everything() -> Config {
             record_arguments: true,
             approve_new_tools: true,
             probe_seconds: NonZeroU32::new(5).unwrap(),
+            allowed_hosts: Some(vec!["mcp.example".into()]),
             secrets: Some("/secrets".into()),
         },
         log: Log { synchronous: Synchronous::Full, retention_days: 7, retention_gb: 1 },

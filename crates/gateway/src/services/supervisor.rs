@@ -282,6 +282,9 @@ impl Supervisor {
         if self.view.life.lifecycle != Lifecycle::Running {
             return;
         }
+        if !self.is_listing && self.view.interface.as_ref().is_some_and(|interface| interface.is_outdated()) {
+            self.list();
+        }
         let Some(connection) = self.connection.clone().filter(|_| !self.is_probing) else { return };
         self.is_probing = true;
         let connect = self.shared.connect.clone();

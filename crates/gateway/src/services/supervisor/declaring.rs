@@ -137,6 +137,9 @@ impl Supervisor {
         let removed = ServiceRemovedPayload { service_id: self.view.id.clone(), namespace };
         let event = NewEvent::for_host(Timestamp::now(), removed);
         self.shared.log.keep(vec![removal(&self.view.id)], vec![event]).await.map_err(ServiceError::from)?;
+        if let Err(error) = self.shared.connect.forget(&self.view.id).await {
+            tracing::error!(service = %self.view.id, %error, "The logins at a removed service could not be forgotten.");
+        }
         self.shared.remove(&self.view.id);
         Ok(())
     }

@@ -75,7 +75,11 @@ impl Answer {
 impl McpClient {
     /// A client of a new device.
     pub(crate) async fn new(door: &Door, path: &str) -> Self {
-        let token = door.token().await;
+        Self::with_token(door, path, door.token().await)
+    }
+
+    /// A client that has this token.
+    pub(crate) fn with_token(door: &Door, path: &str, token: String) -> Self {
         let capabilities = json!({ "elicitation": {}, "sampling": {}, "roots": {} });
         Self { address: door.address, path: path.to_owned(), token, session: None, capabilities }
     }

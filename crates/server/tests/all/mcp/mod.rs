@@ -2,9 +2,9 @@
 
 mod admission;
 mod aggregate;
-mod client;
+pub(crate) mod client;
 mod conformance;
-mod fixture_gateway;
+pub(crate) mod fixture_gateway;
 mod inspector;
 mod lines;
 mod modern;
