@@ -320,6 +320,10 @@ export interface Methods {
   "service/unquarantine": { params: ServiceParams; result: ServiceResult };
   /** Approves tools that are held back, as they are defined now. */
   "service/approve": { params: ServiceApproveParams; result: ServiceResult };
+  /** Begins a login of the caller at a remote service: a person opens its address in a browser. */
+  "service/login": { params: ServiceLoginParams; result: ServiceLogin };
+  /** Finishes a login with the address to which the browser was sent back. */
+  "service/login/finish": { params: ServiceLoginFinishParams; result: ServiceResult };
   /** Stops a service and forgets it. */
   "service/remove": { params: ServiceParams; result: ServiceRemoved };
   /** What happened at the gateway last. */
@@ -4892,6 +4896,34 @@ export interface ServiceIntrospectResult {
 export interface ServiceListResult {
   /** The services, ordered by namespace. */
   items: ServiceSummary[];
+}
+
+/** A login that waits for its person. */
+export interface ServiceLogin {
+  /** Names it in `service/login/finish`. */
+  loginId: string;
+  /** The address that the person opens in a browser. */
+  url: string;
+}
+
+/** Parameters of `service/login/finish`. */
+export interface ServiceLoginFinishParams {
+  /** Id of the service. */
+  service_id: string;
+  /** The id that `service/login` gave. */
+  login_id: string;
+  /** The whole address to which the browser was sent back. */
+  redirected_to: string;
+}
+
+/** Parameters of `service/login`. */
+export interface ServiceLoginParams {
+  /** Id of the service. */
+  service_id: string;
+  /** Where the browser is sent when its person has agreed: an address on the person's own machine. */
+  redirect_uri: string;
+  /** The client that was registered by hand at the service's login; else Roost registers itself. */
+  client_id?: string;
 }
 
 /** Parameters of `service/logs`. */

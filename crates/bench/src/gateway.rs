@@ -20,6 +20,7 @@ use self::backend::HttpEcho;
 use self::load::{Load, Request};
 use crate::door::daemon::{Daemon, Home};
 use crate::figure::{Table, Target, median};
+use crate::http::McpSession;
 use crate::{Outcome, http};
 
 /// The calls of the echo services run unasked; all others would wait for a person.
@@ -49,8 +50,9 @@ pub(crate) fn run(table: &mut Table) -> Outcome {
     table.add("gateway", "memory with two services, idle", gateway.daemon.resident()?, "MB", Target::None);
 
     let direct = Load::new(Request::direct(echo.address))?;
-    let stdio = Load::new(gateway.call("stdio__echo"))?;
-    let remote = Load::new(gateway.call("http__echo"))?;
+    let session = gateway.session()?;
+    let stdio = Load::new(Request::mcp(&session, "stdio__echo"))?;
+    let remote = Load::new(Request::mcp(&session, "http__echo"))?;
     let peer = peer::McpHub::start()?;
     let hub = Load::new(peer.call())?;
     let mut rates = [vec![], vec![], vec![], vec![]];
@@ -115,7 +117,7 @@ impl Gateway {
         }
     }
 
-    /// Declares a service and starts it; returns its id.
+    /// Declares a service and starts it, which is answered when it runs or has failed; returns its id.
     fn declare(&self, module: &str, origin: &Value) -> Outcome<String> {
         let manifest = json!({
             "apiVersion": "clarity.runtime/v1", "kind": "MCPService",
@@ -124,10 +126,18 @@ impl Gateway {
                 "restartPolicy": { "mode": "on-failure" } },
         });
         let applied = self.post("/api/services/apply", &json!({ "manifest": manifest }))?;
-        let id = applied.pointer("/service/manifest/metadata/serviceId").and_then(Value::as_str);
+        let id = applied.pointer("/service/serviceId").and_then(Value::as_str);
         let id = id.ok_or_else(|| format!("{module} was not declared: {applied}"))?;
         self.post(&format!("/api/services/{id}/start"), &json!({}))?;
         Ok(id.to_owned())
+    }
+
+    /// The state of the service with this namespace.
+    fn lifecycle(&self, module: &str) -> Outcome<String> {
+        let all = self.get("/api/services")?;
+        let items = all["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let found = items.iter().find(|one| one["module"] == module).and_then(|one| one["lifecycle"].as_str());
+        Ok(found.unwrap_or_default().to_owned())
     }
 
     fn post(&self, path: &str, body: &Value) -> Outcome<Value> {
@@ -138,9 +148,9 @@ impl Gateway {
         http::get(self.address(), path, &self.token)
     }
 
-    /// The request by which a tool is called through the gateway.
-    fn call(&self, tool: &str) -> Request {
-        Request::mcp(self.address(), Some(&self.token), tool)
+    /// A session of MCP, as clients have it.
+    fn session(&self) -> Outcome<McpSession> {
+        Ok(McpSession::open(self.address(), &self.token)?.0)
     }
 
     /// The CPU time of the daemon so far.

@@ -57,6 +57,10 @@ pub enum Error {
     Compiler { source_file: PathBuf, why: String },
     #[error("the daemon at {url} {why}")]
     DaemonUrl { url: String, why: String },
+    #[error("the arguments cannot be used: {0}; write them as one JSON object, such as '{{\"city\": \"Bonn\"}}'")]
+    BadToolArguments(String),
+    #[error("the tool was not called: {0}")]
+    ToolFailed(String),
     #[error("there is no folder {0:?} in the workspace; if it is a file, `roost files cat {0}` shows it")]
     NoFolder(String),
     #[error("{path:?} is {media_type}, not text; save it instead: roost files cat {path} > FILE")]
@@ -129,6 +133,8 @@ pub enum Error {
     EditorSettings { file: String, why: String },
     #[error("the output could not be written: {0}")]
     Output(io::Error),
+    #[error("no address on this machine could be opened for the browser to come back to: {0}")]
+    LoginAddress(io::Error),
     #[error("Roost could not be started: {0}")]
     Start(io::Error),
     #[error(transparent)]
@@ -157,6 +163,7 @@ impl Error {
             | Self::UnknownWorkspace { .. }
             | Self::UnknownService { .. }
             | Self::BadManifest(_)
+            | Self::BadToolArguments(_)
             | Self::NoWorkspace { .. }
             | Self::NoFolder(_)
             | Self::NotText { .. }
@@ -195,6 +202,8 @@ impl Error {
             | Self::Evidence { .. }
             | Self::Input(_)
             | Self::Output(_)
+            | Self::LoginAddress(_)
+            | Self::ToolFailed(_)
             | Self::Start(_)
             | Self::Log(_) => Exit::Failed,
         }

@@ -12,6 +12,7 @@ use roost_log::{Log, RowChange, RowKind};
 use roost_model::canonical;
 use roost_model::ids::SessionId;
 use roost_model::secret::Secret;
+use tokio::sync::watch;
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -23,9 +24,16 @@ const RANDOM_BYTES: usize = 32;
 /// What the ids of the rows begin with; the session's id follows.
 const ROW_PREFIX: &str = "session_token/";
 
-/// The sessions of all tokens that are valid now, by the hashes of the tokens.
+/// The holders of all tokens that are valid now, by the hashes of the tokens.
 #[derive(Clone, Default)]
-pub(crate) struct SessionTokens(Arc<Mutex<HashMap<String, SessionId>>>);
+pub(crate) struct SessionTokens(Arc<Mutex<HashMap<String, TokenHolder>>>);
+
+/// Whose token it is.
+struct TokenHolder {
+    session: SessionId,
+    /// Dropped with the token, which whoever follows it sees.
+    alive: watch::Sender<()>,
+}
 
 /// Keeps a token valid; dropping it ends that.
 pub(crate) struct TokenLease {
@@ -57,7 +65,7 @@ impl SessionTokens {
 
     /// Deletes the rows of tokens that died with their daemon.
     pub(crate) async fn forget_dead(&self, log: &dyn Log) -> Result<(), Error> {
-        let alive: Vec<_> = self.0.lock().values().map(row_id).collect();
+        let alive: Vec<_> = self.0.lock().values().map(|holder| row_id(&holder.session)).collect();
         let rows = log.rows(RowKind::Secret).await?.into_iter().map(|(id, _)| id);
         let dead = rows.filter(|id| id.starts_with(ROW_PREFIX) && !alive.contains(id));
         let changes: Vec<_> = dead.map(|id| RowChange { kind: RowKind::Secret, id, body: None }).collect();
@@ -65,7 +73,8 @@ impl SessionTokens {
     }
 
     fn lease(&self, session: &SessionId, hash: String) -> TokenLease {
-        self.0.lock().insert(hash.clone(), session.clone());
+        let holder = TokenHolder { session: session.clone(), alive: watch::Sender::new(()) };
+        self.0.lock().insert(hash.clone(), holder);
         TokenLease { tokens: self.clone(), session: session.clone(), hash }
     }
 }
@@ -101,6 +110,13 @@ fn row_id(session: &SessionId) -> String {
 impl Engine {
     /// The session whose runtime was started with this token; `None` if no such runtime is alive.
     pub fn session_of_token(&self, token: &str) -> Option<SessionId> {
-        self.shared.tokens.0.lock().get(&canonical::hash_bytes(token.as_bytes())).cloned()
+        let hash = canonical::hash_bytes(token.as_bytes());
+        self.shared.tokens.0.lock().get(&hash).map(|holder| holder.session.clone())
+    }
+
+    /// Closes when the runtime that was started with this token is gone; `None` if it is gone already.
+    pub fn follow_token(&self, token: &str) -> Option<watch::Receiver<()>> {
+        let hash = canonical::hash_bytes(token.as_bytes());
+        self.shared.tokens.0.lock().get(&hash).map(|holder| holder.alive.subscribe())
     }
 }

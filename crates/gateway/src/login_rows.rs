@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roost_log::{Log, RowChange, RowKind};
+use roost_model::ids::ServiceId;
 use roost_model::secret::Secret;
 
 use crate::upstream::{LoginKey, LoginStore};
@@ -19,7 +20,12 @@ impl LoginRows {
 }
 
 fn row_id(key: &LoginKey) -> String {
-    format!("login:{}:{}", key.service, key.owner)
+    format!("{}{}", prefix(&key.service), key.owner)
+}
+
+/// How the ids of all rows of a service begin.
+fn prefix(service: &ServiceId) -> String {
+    format!("login:{service}:")
 }
 
 #[async_trait]
@@ -35,5 +41,12 @@ impl LoginStore for LoginRows {
 
     async fn remove(&self, key: &LoginKey) -> Result<(), String> {
         self.change(key, None).await
+    }
+
+    async fn remove_all(&self, service: &ServiceId) -> Result<(), String> {
+        let rows = self.0.rows(RowKind::Secret).await.map_err(|error| error.to_string())?;
+        let ids = rows.into_iter().map(|(id, _)| id).filter(|id| id.starts_with(&prefix(service)));
+        let changes = ids.map(|id| RowChange { kind: RowKind::Secret, id, body: None }).collect();
+        self.0.keep(changes, Vec::new()).await.map_err(|error| error.to_string())
     }
 }

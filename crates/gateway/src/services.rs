@@ -6,6 +6,7 @@
 mod connect;
 mod handle;
 mod interface;
+mod logins;
 mod pool;
 mod registry;
 mod review;
@@ -40,7 +41,7 @@ use crate::era::Era;
 use crate::lifecycle::Refused;
 use crate::manifest::{self, InvalidManifest};
 use crate::principal::Principal;
-use crate::upstream::Upstream;
+use crate::upstream::{LoginRequest, Upstream};
 use handle::ServiceHandle;
 use registry::Shared;
 use supervisor::Command;
@@ -93,6 +94,12 @@ pub enum ServiceError {
     /// What is to be approved is not what is offered now.
     #[error("the tools of the service {0} have changed since they were shown; look at them again")]
     Outdated(ServiceId),
+    /// A browser would be sent to another machine with what logs its person in.
+    #[error("{0} is no address on this machine; it must begin with http://127.0.0.1:")]
+    RedirectElsewhere(String),
+    /// The login was finished already, took too long, or is somebody else's.
+    #[error("no such login waits, or it took too long; begin again with `roost services login`")]
+    NoLogin,
     /// The service itself failed.
     #[error("{0}")]
     Upstream(String),
@@ -108,6 +115,15 @@ impl From<roost_log::Error> for ServiceError {
     fn from(error: roost_log::Error) -> Self {
         Self::Log(error.to_string())
     }
+}
+
+/// A login that waits for its person.
+#[derive(Debug)]
+pub struct BegunLogin {
+    /// Names it when it is finished.
+    pub login_id: String,
+    /// The address that the person opens in a browser.
+    pub url: String,
 }
 
 /// All services of a daemon, with their supervisors.
@@ -212,6 +228,38 @@ impl Services {
         self.command(id, |reply| Command::Approve(approval, reply)).await
     }
 
+    /// Begins a login of this principal at a remote service: its person opens the address.
+    pub async fn begin_login(
+        &self,
+        id: &ServiceId,
+        principal: &Principal,
+        request: LoginRequest,
+    ) -> Result<BegunLogin, ServiceError> {
+        if !logins::is_loopback(&request.redirect_uri) {
+            return Err(ServiceError::RedirectElsewhere(request.redirect_uri));
+        }
+        let view = self.get(id)?;
+        let begun = self.0.connect.begin_login(id, &view.stored.manifest.spec.origin, principal, request).await;
+        let login = begun.map_err(|error| ServiceError::Upstream(error.message))?;
+        let url = login.url().to_owned();
+        Ok(BegunLogin { login_id: self.0.logins.keep(id.clone(), principal.clone(), login), url })
+    }
+
+    /// Finishes a login with the address to which the browser was sent back.
+    pub async fn finish_login(
+        &self,
+        id: &ServiceId,
+        principal: &Principal,
+        login_id: &str,
+        redirected_to: &str,
+    ) -> Result<Arc<ServiceView>, ServiceError> {
+        let handle = self.handle(id)?;
+        let login = self.0.logins.take(login_id, id, principal).ok_or(ServiceError::NoLogin)?;
+        login.finish(redirected_to).await.map_err(|error| ServiceError::Upstream(error.message))?;
+        handle.log.write(&format!("{principal} logged in"));
+        Ok(handle.view())
+    }
+
     /// Stops a service and forgets it, its approvals included.
     pub async fn remove(&self, id: &ServiceId) -> Result<(), ServiceError> {
         self.handle(id)?.command(Command::Remove).await
@@ -263,6 +311,15 @@ impl Backend for Services {
         }
         let connected = handle.pool.get(&view.stored.manifest, principal, client).await;
         connected.map_err(|error| error.message)
+    }
+
+    fn connected(
+        &self,
+        service: &ServiceId,
+        principal: &Principal,
+        client: &ClientProfile,
+    ) -> Option<Arc<dyn Upstream>> {
+        self.handle(service).ok()?.pool.connected(principal, client)
     }
 
     fn patience(&self, service: &ServiceId) -> Duration {

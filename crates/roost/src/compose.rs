@@ -121,7 +121,10 @@ fn connector(log: Arc<dyn Log>, state: &StateDir, config: &Config, wasm: WasmSet
         variable: Arc::new(variable),
         logins: Arc::new(LoginRows(log)),
         limits: DefaultLimits::from_variables(variable),
-        addresses: AddressPolicy::from_variables(variable),
+        addresses: match &config.gateway.allowed_hosts {
+            Some(hosts) => AddressPolicy::new(Some(hosts.clone())),
+            None => AddressPolicy::from_variables(variable),
+        },
         wasm,
     };
     Ok(Connector::new(settings)?)

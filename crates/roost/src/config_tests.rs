@@ -97,6 +97,7 @@ fn everything() -> Config {
             record_arguments: true,
             approve_new_tools: true,
             probe_seconds: NonZeroU32::new(5).unwrap(),
+            allowed_hosts: Some(vec!["mcp.example".into()]),
             secrets: Some("/secrets".into()),
         },
         budgets: Budgets { calls: 1, tokens: 2, cost_usd: 0.5, when_exceeded: WhenExceeded::Ask },

@@ -365,6 +365,8 @@ fn params_and_result(method: Method) -> (Value, Value) {
         | Method::ServiceIntrospect
         | Method::ServiceUnquarantine
         | Method::ServiceApprove
+        | Method::ServiceLoginBegin
+        | Method::ServiceLoginFinish
         | Method::ServiceRemove
         | Method::AuditList => service::params_and_result(method),
         Method::RunList => (json!({ "limit": 1 }), json!({ "items": [run()] })),

@@ -156,6 +156,9 @@ parameter_table! {
     "A device is paired, with what its code was made for." =>
         Operate unless Never: DeviceApprove.request_id, DeviceApprove.reject;
     "The host starts the program, or trusts what the address answers." => Admin unless Never: ServiceApply.manifest;
+    "The host keeps a login, which calls of the service then use; the browser is sent to its own machine only." =>
+        Admin unless Never: ServiceLoginBegin.redirect_uri, ServiceLoginBegin.client_id,
+        ServiceLoginFinish.redirected_to;
     "Agents are offered the tools as they are defined now." => Admin unless Never: ServiceApprove.tools;
     "What happened in a run is recorded, also in a run of somebody else; an agent records about its own run only." =>
         Operate unless Never: RunReport.events;
@@ -185,6 +188,7 @@ pub const HARMLESS: &[&str] = &[
     "id",
     "idempotency_key",
     "input_hash",
+    "login_id",
     "revision",
     "rule_id",
     "run_id",

@@ -334,6 +334,43 @@ params! {
     }
 }
 
+params! {
+    /// Parameters of `service/login`.
+    ServiceLoginParams {
+        /// Id of the service.
+        service_id: String,
+        /// Where the browser is sent when its person has agreed: an address on the person's own machine.
+        redirect_uri: String,
+        ;
+        /// The client that was registered by hand at the service's login; else Roost registers itself.
+        client_id: String,
+    }
+}
+
+wire! {
+    /// A login that waits for its person.
+    #[serde(rename_all = "camelCase")]
+    ServiceLogin {
+        /// Names it in `service/login/finish`.
+        login_id: String,
+        /// The address that the person opens in a browser.
+        url: String,
+    }
+}
+
+params! {
+    /// Parameters of `service/login/finish`.
+    ServiceLoginFinishParams {
+        /// Id of the service.
+        service_id: String,
+        /// The id that `service/login` gave.
+        login_id: String,
+        /// The whole address to which the browser was sent back.
+        redirected_to: String,
+        ;
+    }
+}
+
 wire! {
     /// A service is gone.
     #[serde(rename_all = "camelCase")]

@@ -472,6 +472,10 @@ method_table! {
     ServiceUnquarantine = "service/unquarantine" (ServiceParams) -> ServiceResult, Admin, Change, Free;
     /// Approves tools that are held back, as they are defined now.
     ServiceApprove = "service/approve" (ServiceApproveParams) -> ServiceResult, Admin, Change, Free;
+    /// Begins a login of the caller at a remote service: a person opens its address in a browser.
+    ServiceLoginBegin = "service/login" (ServiceLoginParams) -> ServiceLogin, Admin, Change, Free;
+    /// Finishes a login with the address to which the browser was sent back.
+    ServiceLoginFinish = "service/login/finish" (ServiceLoginFinishParams) -> ServiceResult, Admin, Change, Free;
     /// Stops a service and forgets it.
     ServiceRemove = "service/remove" (ServiceParams) -> ServiceRemoved, Admin, Change, Free;
     /// What happened at the gateway last.

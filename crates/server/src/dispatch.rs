@@ -314,6 +314,8 @@ handlers! {
     ServiceIntrospect => service::introspect,
     ServiceUnquarantine => service::unquarantine,
     ServiceApprove => service::approve,
+    ServiceLoginBegin => service::login,
+    ServiceLoginFinish => service::finish_login,
     ServiceRemove => service::remove,
     AuditList => audit::list,
     RunList => run::list,

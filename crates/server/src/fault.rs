@@ -68,6 +68,8 @@ pub(crate) fn service(error: ServiceError) -> Fault {
             return Fault::params(&error).with("field", "manifest").with("pointer", &invalid.pointer);
         }
         ServiceError::NoTool(tool) => return Fault::params(&error).with("field", "tools").with("tool", tool),
+        ServiceError::RedirectElsewhere(_) => return Fault::params(&error).with("field", "redirect_uri"),
+        ServiceError::NoLogin => return Fault::params(&error).with("field", "login_id"),
         ServiceError::Conflict(_)
         | ServiceError::Disabled(_)
         | ServiceError::Refused(_)

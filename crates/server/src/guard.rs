@@ -13,6 +13,7 @@ use hyper::body::Body as _;
 use roost_engine::SESSION_TOKEN_PREFIX;
 use roost_rpc::{FaultCode, Scope};
 use serde_json::json;
+use tokio::sync::watch;
 
 use crate::agents::Agent;
 use crate::auth::{Client, TokenHash};
@@ -43,11 +44,12 @@ const MCP: &str = "/mcp";
 /// The name under which calls with the token that the daemon was started with are counted and recorded.
 const START_TOKEN_DEVICE: &str = "auth-token";
 
-/// A request that was let in: who makes it, and the device that proved itself.
+/// A request that was let in: who makes it, the device that proved itself, and what closes when an agent is gone.
 #[derive(Clone)]
 pub(crate) struct AdmittedRequest {
     pub(crate) caller: Caller,
     pub(crate) client: Option<Client>,
+    pub(crate) runtime: Option<watch::Receiver<()>>,
 }
 
 /// Admits a request and passes it on, or refuses it. Adds the CORS headers to the response.
@@ -137,22 +139,26 @@ fn admit(host: &Host, request: &Request<Body>) -> Result<AdmittedRequest, Box<Re
     }
     if request.method() == Method::OPTIONS || is_open(path) || !host.settings.require_auth {
         let caller = Caller::new(Door::Http, Scope::Operate, None);
-        return Ok(AdmittedRequest { caller, client: None });
+        return Ok(AdmittedRequest { caller, client: None, runtime: None });
     }
     let token = token.ok_or_else(unauthorized)?;
     if is_start_token(&host.settings, token) {
         let starter = Device { id: START_TOKEN_DEVICE.into(), name: START_TOKEN_DEVICE.into() };
-        return Ok(AdmittedRequest { caller: Caller::new(Door::Http, Scope::Admin, Some(starter)), client: None });
+        let caller = Caller::new(Door::Http, Scope::Admin, Some(starter));
+        return Ok(AdmittedRequest { caller, client: None, runtime: None });
     }
     let client = host.auth.devices.authenticate(token).map_err(|_| unauthorized())?;
     let device = Device { id: client.device_id.to_string(), name: client.name.clone() };
-    Ok(AdmittedRequest { caller: Caller::new(Door::Http, client.scope, Some(device)), client: Some(client) })
+    let caller = Caller::new(Door::Http, client.scope, Some(device));
+    Ok(AdmittedRequest { caller, client: Some(client), runtime: None })
 }
 
 /// Admits a hosted agent to the MCP gateway and nowhere else: everything else that it may do, it does over the local
 /// socket, where its process is looked at.
 fn admit_agent(host: &Host, token: &str, path: &str) -> Result<AdmittedRequest, Box<Response>> {
-    let session = host.sessions.engine.session_of_token(token).ok_or_else(unauthorized)?;
+    let engine = &host.sessions.engine;
+    let session = engine.session_of_token(token).ok_or_else(unauthorized)?;
+    let runtime = engine.follow_token(token).ok_or_else(unauthorized)?;
     if path != MCP && !path.strip_prefix(MCP).is_some_and(|rest| rest.starts_with('/')) {
         return Err(refuse(
             StatusCode::FORBIDDEN,
@@ -161,7 +167,7 @@ fn admit_agent(host: &Host, token: &str, path: &str) -> Result<AdmittedRequest, 
         ));
     }
     let caller = Caller { agent: Some(Agent::Session(session)), ..Caller::new(Door::Http, Scope::Agent, None) };
-    Ok(AdmittedRequest { caller, client: None })
+    Ok(AdmittedRequest { caller, client: None, runtime: Some(runtime) })
 }
 
 fn unauthorized() -> Box<Response> {

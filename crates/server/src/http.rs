@@ -116,7 +116,7 @@ fn open_socket(
     socket: WebSocketUpgrade,
     what: SocketUse,
 ) -> Response {
-    let AdmittedRequest { caller, client } = admitted;
+    let AdmittedRequest { caller, client, .. } = admitted;
     let permit = match reserve_socket(&host, &caller) {
         Ok(permit) => permit,
         Err(why) => return (StatusCode::TOO_MANY_REQUESTS, Json(json!({ "error": why }))).into_response(),

@@ -250,7 +250,7 @@ impl HttpDoor {
                 endpoint::response(&id, &Err(McpRefusal::invalid_request("the request was cancelled")))
             }
             StreamBeginning::More => {
-                return Ok(legacy_events(self.host, self.admitted.client, session, number, stream, 0));
+                return Ok(legacy_events(self.host, self.admitted, session, number, stream, 0));
             }
         };
         session.forget_stream(number);
@@ -284,7 +284,7 @@ impl HttpDoor {
                 () = sleep(STREAM_AFTER), if is_streamed => break None,
             }
         };
-        Ok(modern_events(self.host, self.admitted.client, first, said, answering))
+        Ok(modern_events(self.host, self.admitted, first, said, answering))
     }
 }
 
@@ -322,9 +322,9 @@ async fn open(
         let Ok(reader) = session.general_reader.clone().try_lock_owned() else {
             return Err(refuse(StatusCode::CONFLICT, "this session has a stream already; close it first"));
         };
-        return Ok(stream::general_events(host, admitted.client, session, reader, events, after));
+        return Ok(stream::general_events(host, admitted, session, reader, events, after));
     }
-    Ok(legacy_events(host, admitted.client, session, number, events, after))
+    Ok(legacy_events(host, admitted, session, number, events, after))
 }
 
 /// Ends the session of a legacy client.

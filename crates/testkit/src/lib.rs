@@ -4,13 +4,14 @@
 //!   (open, resume, start a task, decide) and says what comes of it, one step at a time.
 //! * [`Harness`] is an engine over that runtime and a real log in a directory of its own; it can crash and restart.
 //! * [`host_tools`] are tools of the host's that do what a test tells them.
-//! * [`mcp_server`] is an MCP server whose calls a test decides about.
 //! * [`contract`] is what every adapter must pass; [`scripted_agent`] is an ACP agent to try it on.
 //! * [`model`] is a scripted model; [`agents`] are the real agents that run against it.
 //! * [`mcp_fixture`] is an MCP server with everything that the official conformance suite asks for.
 //! * [`acp_schema`] checks what an ACP agent sends against the schemas of the TypeScript SDK.
 //! * [`mcp_servers`] are MCP servers without a process, for the gateway's services.
+//! * [`mcp_suite`] runs the official conformance suite against a server.
 //! * [`network`] is one in which nothing but the machine itself can be reached.
+//! * [`oauth_server`] is an MCP server that wants a login.
 //! * [`facts`] are the facts that tests report most; [`events`] has one event of every type.
 //! * [`committed`] compares generated files with the committed ones.
 //!
@@ -28,10 +29,11 @@ pub mod fake;
 mod harness;
 pub mod host_tools;
 pub mod mcp_fixture;
-pub mod mcp_server;
 pub mod mcp_servers;
+pub mod mcp_suite;
 pub mod model;
 pub mod network;
+pub mod oauth_server;
 pub mod scripted_agent;
 
 pub use harness::{Harness, Home};

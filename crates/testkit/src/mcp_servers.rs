@@ -10,9 +10,10 @@ use roost_gateway::lifecycle::ServiceFault;
 use roost_gateway::principal::Principal;
 use roost_gateway::services::Connect;
 use roost_gateway::upstream::{
-    ConnectError, ConnectTarget, Connected, FromServer, LogSource, ServerAnswer, ServerProfile, Upstream, UpstreamEnd,
-    UpstreamError, UpstreamRequest,
+    ConnectError, ConnectTarget, Connected, FromServer, LogSource, LoginRequest, PendingLogin, ServerAnswer,
+    ServerProfile, Upstream, UpstreamEnd, UpstreamError, UpstreamRequest,
 };
+use roost_model::ids::ServiceId;
 use roost_model::service::manifest::ServiceOrigin;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
@@ -52,6 +53,8 @@ struct State {
     probing: Mutex<Behaviour>,
     calling: Mutex<Behaviour>,
     tools: Mutex<Pages>,
+    /// For how many milliseconds it says that a list is good.
+    ttl: Mutex<Option<u64>>,
     connections: Mutex<Vec<Arc<FakeConnection>>>,
     /// How often somebody tried to connect.
     attempts: watch::Sender<u64>,
@@ -68,6 +71,7 @@ impl Default for FakeServer {
             probing: answers(),
             calling: answers(),
             tools: Mutex::new(Arc::new(|_| (vec![tool("echo", "says it")], None))),
+            ttl: Mutex::default(),
             connections: Mutex::default(),
             attempts: watch::Sender::new(0),
             lists: watch::Sender::new(0),
@@ -109,6 +113,11 @@ impl FakeServer {
     /// Lists tools page by page.
     pub fn offer_pages(&self, pages: Pages) {
         *self.0.tools.lock() = pages;
+    }
+
+    /// Says from now on that a list is good for so many milliseconds.
+    pub fn promise(&self, ttl: u64) {
+        *self.0.ttl.lock() = Some(ttl);
     }
 
     /// Ends all connections, as a program that crashes does.
@@ -154,12 +163,20 @@ impl FakeServer {
 
 /// The servers of a test, by endpoint or command.
 #[derive(Clone, Default)]
-pub struct FakeServers(Arc<Mutex<HashMap<String, FakeServer>>>);
+pub struct FakeServers {
+    servers: Arc<Mutex<HashMap<String, FakeServer>>>,
+    forgotten: Arc<Mutex<Vec<ServiceId>>>,
+}
 
 impl FakeServers {
     /// The server at this endpoint or with this command; it is made when first named.
     pub fn at(&self, location: &str) -> FakeServer {
-        self.0.lock().entry(location.to_owned()).or_default().clone()
+        self.servers.lock().entry(location.to_owned()).or_default().clone()
+    }
+
+    /// The services of which nothing is known any more.
+    pub fn forgotten(&self) -> Vec<ServiceId> {
+        self.forgotten.lock().clone()
     }
 }
 
@@ -209,6 +226,21 @@ impl Connect for FakeServers {
             Err(error) => Err(error.into()),
         }
     }
+
+    async fn begin_login(
+        &self,
+        _: &ServiceId,
+        _: &ServiceOrigin,
+        _: &Principal,
+        _: LoginRequest,
+    ) -> Result<PendingLogin, ConnectError> {
+        Err(ConnectError { fault: ServiceFault::Unauthorized, message: "it knows no logins".into() })
+    }
+
+    async fn forget(&self, service: &ServiceId) -> Result<(), String> {
+        self.forgotten.lock().push(service.clone());
+        Ok(())
+    }
 }
 
 struct FakeConnection {
@@ -233,10 +265,14 @@ impl FakeConnection {
                 if cursor.is_none() {
                     state.lists.send_modify(|lists| *lists += 1);
                 }
-                Ok(match next {
-                    Some(next) => json!({ "tools": tools, "nextCursor": next }),
-                    None => json!({ "tools": tools }),
-                })
+                let mut page = json!({ "tools": tools });
+                if let Some(next) = next {
+                    page["nextCursor"] = next.into();
+                }
+                if let Some(ttl) = *state.ttl.lock() {
+                    page["ttlMs"] = ttl.into();
+                }
+                Ok(page)
             }
             "ping" => play(&state.probing).await.map(|()| json!({})),
             _ => {

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use models::Models;
-pub use tool_server::{main as tool_server, url as tool_server_url};
+pub use tool_server::{answer as weather_answer, main as tool_server, url as tool_server_url};
 use wire::Wire;
 
 /// The folder of the agent's sessions, below `HOME`.

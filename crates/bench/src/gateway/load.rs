@@ -7,58 +7,71 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::Outcome;
+use crate::http::{MCP_SESSION, MCP_VERSION, McpSession};
 
 const SECONDS: &str = "-d4s";
+/// What is echoed: a text that no error has in it.
+pub(super) const TEXT: &str = "echo-4711";
 
 /// The request that is made again and again.
 pub(super) struct Request {
     url: String,
-    token: Option<String>,
+    /// Headers besides those that every request has.
+    headers: Vec<(&'static str, String)>,
     /// The body before the id and behind it.
     body: [String; 2],
 }
 
 impl Request {
-    /// A call of a tool over MCP.
-    pub(super) fn mcp(address: SocketAddr, token: Option<&str>, tool: &str) -> Self {
-        let call = r#","method":"tools/call","params":{"name":""#;
-        let body = [r#"{"jsonrpc":"2.0","id":"#.into(), format!(r#"{call}{tool}","arguments":{{"text":"hi"}}}}}}"#)];
-        Self { url: format!("http://{address}/mcp"), token: token.map(ToOwned::to_owned), body }
+    /// A call of a tool in a session of MCP.
+    pub(super) fn mcp(session: &McpSession, tool: &str) -> Self {
+        let headers = vec![
+            ("authorization", format!("Bearer {}", session.token)),
+            (MCP_SESSION, session.id.clone()),
+            ("mcp-protocol-version", MCP_VERSION.to_owned()),
+        ];
+        Self { headers, ..Self::call(session.address, tool) }
     }
 
-    /// A call of the backend itself.
+    /// A call of the backend itself, which needs no session.
     pub(super) fn direct(address: SocketAddr) -> Self {
-        Self::mcp(address, None, "echo")
+        Self::call(address, "echo")
+    }
+
+    fn call(address: SocketAddr, tool: &str) -> Self {
+        let call = r#","method":"tools/call","params":{"name":""#;
+        let body =
+            [r#"{"jsonrpc":"2.0","id":"#.into(), format!(r#"{call}{tool}","arguments":{{"text":"{TEXT}"}}}}}}"#)];
+        Self { url: format!("http://{address}/mcp"), headers: Vec::new(), body }
     }
 
     /// Another body without an id, for peers that do not speak MCP.
     pub(super) fn plain(url: String, body: String) -> Self {
-        Self { url, token: None, body: [body, String::new()] }
+        Self { url, headers: Vec::new(), body: [body, String::new()] }
     }
 
     /// The Lua by which `wrk` makes the request. An answer without the echoed text ends up in `wrk`'s stderr.
     fn script(&self) -> String {
-        let token = self.token.as_ref().map(|token| format!("wrk.headers[\"authorization\"] = \"Bearer {token}\"\n"));
+        let header = |(name, value): &(&str, String)| format!("wrk.headers[\"{name}\"] = \"{value}\"\n");
+        let headers: String = self.headers.iter().map(header).collect();
         let [before, behind] = &self.body;
         let id = if behind.is_empty() { "''" } else { "counter" };
         format!(
             r#"wrk.method = "POST"
 wrk.headers["content-type"] = "application/json"
 wrk.headers["accept"] = "application/json, text/event-stream"
-wrk.headers["mcp-protocol-version"] = "2025-06-18"
-{}local counter = 0
+{headers}local counter = 0
 function request()
   counter = counter + 1
   return wrk.format(nil, nil, nil, '{before}' .. {id} .. '{behind}')
 end
 function response(status, headers, body)
-  if status ~= 200 or not body:find("hi", 1, true) or body:find('"error"', 1, true) then
+  if status ~= 200 or not body:find("{TEXT}", 1, true) or body:find('"error"', 1, true) then
     io.stderr:write("BAD " .. status .. " " .. body:sub(1, 300) .. "\n")
     wrk.thread:stop()
   end
 end
-"#,
-            token.unwrap_or_default()
+"#
         )
     }
 }

@@ -9,6 +9,7 @@ use super::backend::HttpEcho;
 use crate::Outcome;
 use crate::door::daemon::Home;
 use crate::figure::{Table, Target, median, millis};
+use crate::http::McpSession;
 
 const SERVICES: usize = 100;
 const TOOLS_EACH: usize = 20;
@@ -22,10 +23,11 @@ pub(super) fn run(table: &mut Table) -> Outcome {
     for at in 0..SERVICES {
         gateway.apply(&format!("service{at}"), &echo.origin(&format!("/{at}")))?;
     }
+    let session = gateway.session()?;
     let mut times = Vec::new();
     for _ in 0..=ROUNDS {
         let began = Instant::now();
-        let tools = all_tools(&gateway)?;
+        let tools = all_tools(&session)?;
         times.push(millis(began.elapsed()));
         if tools != SERVICES * TOOLS_EACH {
             return Err(format!("{tools} tools are listed instead of {}", SERVICES * TOOLS_EACH).into());
@@ -38,12 +40,11 @@ pub(super) fn run(table: &mut Table) -> Outcome {
 }
 
 /// How many tools are listed, on all pages.
-fn all_tools(gateway: &Gateway) -> Outcome<usize> {
+fn all_tools(session: &McpSession) -> Outcome<usize> {
     let (mut tools, mut cursor) = (0, Value::Null);
     loop {
         let params = if cursor.is_null() { json!({}) } else { json!({ "cursor": cursor }) };
-        let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params });
-        let page = gateway.post("/mcp", &list)?;
+        let page = session.request("tools/list", &params)?;
         let listed = page.pointer("/result/tools").and_then(Value::as_array);
         tools += listed.ok_or_else(|| format!("tools/list was answered with: {page}"))?.len();
         cursor = page.pointer("/result/nextCursor").cloned().unwrap_or_default();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::backend;
-use super::load::Request;
+use super::load::{Request, TEXT};
 use crate::{Outcome, http};
 
 /// The script of the peer, which `cargo xtask bench` installs.
@@ -40,7 +40,7 @@ impl McpHub {
         let began = Instant::now();
         loop {
             match http::post(address, "/api/servers/tools", None, &body()) {
-                Ok(answer) if answer.to_string().contains("hi") => return Ok(hub),
+                Ok(answer) if answer.to_string().contains(TEXT) => return Ok(hub),
                 other if began.elapsed() > READY => return Err(format!("mcp-hub does not answer: {other:?}").into()),
                 _ => thread::sleep(Duration::from_millis(50)),
             }
@@ -61,5 +61,5 @@ impl Drop for McpHub {
 }
 
 fn body() -> Value {
-    json!({ "server_name": "echo", "tool": "echo", "arguments": { "text": "hi" } })
+    json!({ "server_name": "echo", "tool": "echo", "arguments": { "text": TEXT } })
 }

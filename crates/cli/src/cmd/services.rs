@@ -1,8 +1,10 @@
 //! `roost services`: the MCP servers whose tools agents get through Roost.
 
 mod agent_flags;
+mod call;
 pub(crate) mod declare;
 pub(crate) mod local_module;
+mod login;
 mod show;
 
 use std::path::PathBuf;
@@ -30,6 +32,8 @@ Examples:
   roost services add-stdio -- npx -y @modelcontextprotocol/server-everything
   roost services details docs                           state, tools, log and what happened last
   roost services logs -f docs                           follow the log of a service
+  roost services login docs                             log in where an address asks for it
+  roost services call docs search '{\"query\": \"x\"}'       call a tool yourself
   roost services approve docs                           offer tools that changed, as they are now
   roost services remove docs                            stop it and forget it
 
@@ -87,6 +91,23 @@ enum ServicesAction {
         #[arg(short = 'n', long, default_value_t = 200)]
         lines: u32,
     },
+    /// Call a tool of a service, with the same rules and questions as an agent's call
+    Call {
+        #[command(flatten)]
+        service: Service,
+        /// The tool, as the service names it
+        tool: String,
+        /// Its arguments as a JSON object
+        arguments: Option<String>,
+    },
+    /// Log in at a remote service in a browser on this machine, and start it
+    Login {
+        #[command(flatten)]
+        service: Service,
+        /// A client that you registered at the service's login yourself [default: Roost registers itself]
+        #[arg(long, value_name = "ID")]
+        client_id: Option<String>,
+    },
     /// Stop a service and forget it
     Remove(Service),
     /// Let a service be started again that failed too often
@@ -140,6 +161,10 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         Some(ServicesAction::Introspect(named)) => services.introspect(&named).await,
         Some(ServicesAction::Details(named)) => services.details(&named).await,
         Some(ServicesAction::Logs { service, follow, lines }) => services.logs(&service, lines, follow).await,
+        Some(ServicesAction::Call { service, tool, arguments }) => {
+            services.call(context, &service, &tool, arguments.as_deref()).await
+        }
+        Some(ServicesAction::Login { service, client_id }) => services.log_in(&service, client_id).await,
         Some(ServicesAction::Remove(named)) => services.remove(&named).await,
         Some(ServicesAction::Approve { service, tools }) => services.approve(&service, tools).await,
     }
@@ -276,6 +301,36 @@ impl Services {
             }
             (after, waits) = (read.last, true);
         }
+    }
+
+    async fn call(
+        &self,
+        context: &Context,
+        named: &Service,
+        tool: &str,
+        arguments: Option<&str>,
+    ) -> Result<Exit, Error> {
+        let arguments = call::arguments(arguments)?;
+        let ServiceParams { service_id } = self.find(named).await?;
+        let is_it = |one: &ServiceSummary| one.service_id.as_str() == service_id;
+        let namespace = self.all().await?.into_iter().find(is_it).map(|one| one.namespace).unwrap_or_default();
+        let result = call::call(&context.state.socket()?, &namespace, tool, arguments).await?;
+        match self.json {
+            true => screen::print_json(&result)?,
+            false => screen::print(&call::text(&result))?,
+        }
+        let has_failed = result["isError"] == true || result["resultType"] == "input_required";
+        Ok(if has_failed { Exit::Failed } else { Exit::Completed })
+    }
+
+    async fn log_in(&self, named: &Service, client_id: Option<String>) -> Result<Exit, Error> {
+        let params = self.find(named).await?;
+        let service = login::log_in(&self.client, params.service_id.clone(), client_id).await?;
+        if service.runtime.lifecycle == Lifecycle::Quarantined {
+            self.client.call::<method::ServiceUnquarantine>(params.clone()).await?;
+        }
+        // What failed for want of a login is tried with it.
+        self.report(self.client.call::<method::ServiceRestart>(params).await?.service)
     }
 
     async fn remove(&self, named: &Service) -> Result<Exit, Error> {

@@ -34,6 +34,14 @@ pub trait Backend: Send + Sync + 'static {
         client: &ClientProfile,
     ) -> Result<Arc<dyn Upstream>, String>;
 
+    /// The same connection if it is open already.
+    fn connected(
+        &self,
+        service: &ServiceId,
+        principal: &Principal,
+        client: &ClientProfile,
+    ) -> Option<Arc<dyn Upstream>>;
+
     /// How long a call of this service may take (`timeoutMs` of its manifest).
     fn patience(&self, service: &ServiceId) -> Duration {
         let _ = service;

@@ -14,12 +14,16 @@ use super::request::{ClientContext, Request, modern_profile};
 use super::session::{Session, message};
 use super::surface::View;
 use super::updates::{Update, Updates};
+use crate::catalog::OfferedService;
 use crate::client_profile::ClientProfile;
 use crate::era::{Era, LEGACY, NEWEST_LEGACY};
 use crate::jsonrpc;
 use crate::principal::Principal;
 use crate::raw_object::RawObject;
 use crate::upstream::ServerAnswer;
+
+/// By which a legacy client says that its roots are others now.
+const ROOTS_CHANGED: &str = "notifications/roots/list_changed";
 
 /// A request as a transport read it.
 #[derive(Clone, Copy, Debug)]
@@ -121,12 +125,28 @@ impl Endpoint {
 
     /// Takes a notification of a legacy client.
     pub fn on_notification(&self, session: &Session, method: &str, params: Option<&RawValue>) {
-        if method != "notifications/cancelled" {
-            return;
+        match method {
+            "notifications/cancelled" => {
+                let params = params.and_then(RawObject::parse);
+                if let Some(id) = params.as_ref().and_then(|params| params.get("requestId")) {
+                    session.cancel(id);
+                }
+            }
+            ROOTS_CHANGED => self.tell_of_roots(session),
+            _ => {}
         }
-        let params = params.and_then(RawObject::parse);
-        if let Some(id) = params.as_ref().and_then(|params| params.get("requestId")) {
-            session.cancel(id);
+    }
+
+    /// Tells the services that this client uses that its roots changed. The others ask for them when they need them, as
+    /// modern ones do.
+    fn tell_of_roots(&self, session: &Session) {
+        let context = &session.context;
+        let is_legacy = |service: &&Arc<OfferedService>| matches!(service.profile.era, Era::Legacy(_));
+        for service in self.surface(&context.view).services.iter().filter(is_legacy) {
+            if let Some(upstream) = self.backend.connected(&service.id, &context.principal, &context.profile) {
+                // A service that is gone has nothing to be told.
+                self.tasks.spawn(async move { drop(upstream.notify(ROOTS_CHANGED, None).await) });
+            }
         }
     }
 

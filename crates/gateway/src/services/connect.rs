@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use roost_model::ids::ServiceId;
+use roost_model::service::manifest::ServiceOrigin;
 
-use crate::upstream::{ConnectError, ConnectTarget, Connected, Connector, Upstream, probe};
+use crate::principal::Principal;
+use crate::upstream::{ConnectError, ConnectTarget, Connected, Connector, LoginRequest, PendingLogin, Upstream, probe};
 
 /// How long a probe may take.
 const PROBE_PATIENCE: Duration = Duration::from_secs(10);
@@ -19,11 +22,37 @@ pub trait Connect: Send + Sync + 'static {
     async fn probe(&self, upstream: &dyn Upstream) -> Result<(), ConnectError> {
         probe(upstream, PROBE_PATIENCE).await
     }
+
+    /// Begins a login at a remote service on behalf of a principal.
+    async fn begin_login(
+        &self,
+        service: &ServiceId,
+        origin: &ServiceOrigin,
+        principal: &Principal,
+        request: LoginRequest,
+    ) -> Result<PendingLogin, ConnectError>;
+
+    /// Forgets what is known of a service that was removed, its logins included.
+    async fn forget(&self, service: &ServiceId) -> Result<(), String>;
 }
 
 #[async_trait]
 impl Connect for Connector {
     async fn connect(&self, target: &ConnectTarget<'_>) -> Result<Connected, ConnectError> {
         self.connect(target).await
+    }
+
+    async fn begin_login(
+        &self,
+        service: &ServiceId,
+        origin: &ServiceOrigin,
+        principal: &Principal,
+        request: LoginRequest,
+    ) -> Result<PendingLogin, ConnectError> {
+        self.begin_login(service, origin, principal, request).await
+    }
+
+    async fn forget(&self, service: &ServiceId) -> Result<(), String> {
+        self.forget(service).await
     }
 }

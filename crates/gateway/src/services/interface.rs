@@ -30,6 +30,8 @@ pub struct Interface {
     pub revision: String,
     /// When it was listed.
     pub listed_at: Timestamp,
+    /// For how long the service says that its lists are good (`ttlMs`); `None` if it says nothing or promises nothing.
+    pub good_for: Option<Duration>,
     /// What the service said about itself.
     pub profile: ServerProfile,
     /// All its tools, also those that are held back.
@@ -51,7 +53,7 @@ pub(super) async fn list(
     patience: Duration,
 ) -> Result<Interface, ConnectError> {
     let profile = upstream.profile().clone();
-    let mut lister = Lister { upstream, client, patience, problems: Vec::new() };
+    let mut lister = Lister { upstream, client, patience, problems: Vec::new(), good_for: None };
     let has = |capability: &str| profile.capabilities.contains_key(capability);
     let mut lists = [const { Vec::new() }; 4];
     for (list, (capability, method, member, key)) in lists.iter_mut().zip([
@@ -64,13 +66,14 @@ pub(super) async fn list(
             *list = lister.pages(method, member, key).await?;
         }
     }
-    let problems = lister.problems;
+    let Lister { problems, good_for, .. } = lister;
     let [tools, resources, resource_templates, prompts] = lists;
     let all = [&tools, &resources, &resource_templates, &prompts];
     let revision = revision(&all);
     Ok(Interface {
         revision,
         listed_at: Timestamp::now(),
+        good_for,
         profile,
         tools,
         resources,
@@ -96,6 +99,16 @@ struct Lister<'a> {
     client: &'a ClientProfile,
     patience: Duration,
     problems: Vec<String>,
+    /// The shortest time that a page is good for.
+    good_for: Option<Duration>,
+}
+
+impl Interface {
+    /// Whether the service said that its lists are good for a time that is over now.
+    pub(super) fn is_outdated(&self) -> bool {
+        let age = u128::try_from(Timestamp::now().as_millis() - self.listed_at.as_millis()).unwrap_or_default();
+        self.good_for.is_some_and(|good_for| age >= good_for.as_millis())
+    }
 }
 
 impl Lister<'_> {
@@ -106,6 +119,7 @@ impl Lister<'_> {
         let (mut cursor, mut bytes): (Option<String>, _) = (None, 0);
         for _ in 0..MAX_PAGES {
             let Some(page) = self.page(method, member, cursor.as_deref()).await? else { return Ok(items) };
+            self.good_for = [self.good_for, page.good_for].into_iter().flatten().min();
             for definition in page.items {
                 bytes += definition.get().len();
                 let Some(name) = name_in(&definition, key) else {
@@ -155,6 +169,7 @@ fn broken(message: String) -> ConnectError {
 struct ListPage {
     items: Vec<Box<RawValue>>,
     next: Option<String>,
+    good_for: Option<Duration>,
 }
 
 fn parse(result: &RawValue, member: &str) -> Result<ListPage, String> {
@@ -165,7 +180,8 @@ fn parse(result: &RawValue, member: &str) -> Result<ListPage, String> {
         Some(next) => serde_json::from_str(next.get()).map_err(|error| error.to_string())?,
         None => None,
     };
-    Ok(ListPage { items, next })
+    let ttl = members.get("ttlMs").and_then(|ttl| ttl.get().parse::<u64>().ok()).filter(|ttl| *ttl > 0);
+    Ok(ListPage { items, next, good_for: ttl.map(Duration::from_millis) })
 }
 
 fn name_in(definition: &RawValue, key: &str) -> Option<String> {

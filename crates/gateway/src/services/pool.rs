@@ -93,6 +93,13 @@ impl Pool {
         Ok(connection.clone())
     }
 
+    /// The connection of this principal and these capabilities, if it is open.
+    pub fn connected(&self, principal: &Principal, client: &ClientProfile) -> Option<Arc<dyn Upstream>> {
+        let slots = self.0.slots.lock();
+        let slot = slots.iter().find(|slot| slot.is_for(principal, &client.capabilities))?;
+        slot.connection.get().map(|connection| connection.clone() as Arc<dyn Upstream>)
+    }
+
     /// Makes the connection that the supervisor watches.
     pub async fn supervise(
         &self,
@@ -130,8 +137,7 @@ impl Pool {
     async fn slot(&self, principal: &Principal, capabilities: &Map<String, Value>) -> Result<Arc<Slot>, ConnectError> {
         let evicted = {
             let mut slots = self.0.slots.lock();
-            let is_it = |slot: &&Arc<Slot>| slot.principal == *principal && slot.capabilities == *capabilities;
-            if let Some(slot) = slots.iter().find(is_it) {
+            if let Some(slot) = slots.iter().find(|slot| slot.is_for(principal, capabilities)) {
                 slot.users.fetch_add(1, Ordering::Relaxed);
                 return Ok(slot.clone());
             }
@@ -217,6 +223,10 @@ impl Slot {
     fn new(principal: Principal, capabilities: Map<String, Value>, is_supervised: bool, now: u64) -> Self {
         let (connection, users) = (OnceCell::new(), AtomicUsize::new(0));
         Self { principal, capabilities, is_supervised, connection, users, last_used: AtomicU64::new(now) }
+    }
+
+    fn is_for(&self, principal: &Principal, capabilities: &Map<String, Value>) -> bool {
+        self.principal == *principal && self.capabilities == *capabilities
     }
 
     fn is_unused(&self) -> bool {

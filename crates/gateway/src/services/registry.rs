@@ -16,6 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use super::connect::Connect;
 use super::handle::ServiceHandle;
+use super::logins::WaitingLogins;
 use super::pool::Pool;
 use super::service_log::ServiceLog;
 use super::stored::StoredService;
@@ -47,6 +48,7 @@ pub(super) struct Shared {
     /// Cancelled when the daemon ends.
     pub(super) closing: CancellationToken,
     pub(super) tasks: TaskTracker,
+    pub(super) logins: WaitingLogins,
     /// One service is declared at a time, so that two cannot take the same name.
     declaring: tokio::sync::Mutex<()>,
     /// One catalog is made at a time, so that an older one never replaces a newer one.
@@ -71,6 +73,7 @@ impl Shared {
             unasked: broadcast::channel(UNASKED).0,
             closing: CancellationToken::new(),
             tasks: TaskTracker::new(),
+            logins: WaitingLogins::default(),
             declaring: tokio::sync::Mutex::default(),
             rebuilding: Mutex::default(),
         })

@@ -3,6 +3,8 @@
 //! The task never waits for the service itself: connecting, listing, probing and closing are futures that it polls beside
 //! its commands, so a service that hangs can be stopped at any time, and ends nobody else's wait.
 
+mod declaring;
+
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +14,7 @@ use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use roost_log::RowChange;
 use roost_model::event::{EventBody, NewEvent};
-use roost_model::payload::{
-    ServiceInterfaceRefreshedPayload, ServiceManifestAppliedPayload, ServiceRemovedPayload, ServiceStateChangedPayload,
-    ServiceToolsApprovedPayload,
-};
+use roost_model::payload::ServiceStateChangedPayload;
 use roost_model::service::Lifecycle;
 use roost_model::service::manifest::Manifest;
 use roost_model::time::Timestamp;
@@ -26,11 +25,10 @@ use super::ServiceError;
 use super::handle::ServiceHandle;
 use super::interface::{self, Interface};
 use super::registry::Shared;
-use super::review::{ToolApproval, approve, review};
-use super::stored::{StoredService, removal};
+use super::review::ToolApproval;
+use super::stored::StoredService;
 use super::view::ServiceView;
 use crate::lifecycle::{ServiceFault, ServiceSignal, SupervisorAction};
-use crate::tool_pins::PinState;
 use crate::upstream::{ConnectError, Upstream, UpstreamEnd};
 
 /// How long a start may take: a program may first be downloaded.
@@ -43,8 +41,6 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(3);
 const LIST_PAUSE: Duration = Duration::from_secs(1);
 /// The bytes of an error that are recorded.
 const MAX_ERROR: usize = 2048;
-/// The names that an event holds.
-const MAX_NAMES: usize = 100;
 
 pub(super) type CommandReply = oneshot::Sender<Result<(), ServiceError>>;
 
@@ -233,6 +229,7 @@ impl Supervisor {
                 let answer = match listed {
                     Ok(interface) => {
                         self.accept(interface).await;
+                        self.publish();
                         self.feed(ServiceSignal::Probed(Ok(()))).await;
                         Ok(())
                     }
@@ -282,6 +279,9 @@ impl Supervisor {
         if self.view.life.lifecycle != Lifecycle::Running {
             return;
         }
+        if !self.is_listing && self.view.interface.as_ref().is_some_and(|interface| interface.is_outdated()) {
+            self.list();
+        }
         let Some(connection) = self.connection.clone().filter(|_| !self.is_probing) else { return };
         self.is_probing = true;
         let connect = self.shared.connect.clone();
@@ -330,130 +330,6 @@ impl Supervisor {
     fn patience(&self) -> Duration {
         let limits = self.view.stored.manifest.spec.origin.limits();
         limits.and_then(|limits| limits.timeout_ms).map_or(self.shared.options.patience, Duration::from_millis)
-    }
-
-    /// Takes a listed interface: approves what is new where that is configured, and records what changed.
-    async fn accept(&mut self, interface: Interface) {
-        for problem in &interface.problems {
-            self.handle.log.write(problem);
-        }
-        let mut events: Vec<EventBody> = Vec::new();
-        let is_new = |_: &str, state: PinState| state == PinState::New && !self.shared.options.approve_new_tools;
-        let (pins, approved) = approve(&self.view.stored.pins, &interface, is_new);
-        if !approved.is_empty() {
-            self.view.stored = Arc::new(StoredService { pins, ..(*self.view.stored).clone() });
-            events.push(self.approval(&approved, None));
-        }
-        self.view.tools = review(&self.view.stored, &interface).into();
-        let held_back: Vec<_> = self.view.tools.iter().filter(|tool| tool.is_held_back()).collect();
-        for tool in held_back.iter().filter(|tool| tool.state == PinState::Changed) {
-            self.handle
-                .log
-                .write(&format!("the tool \"{}\" changed since it was approved and is held back", tool.name));
-        }
-        let before = self.view.interface.as_ref().map(|interface| interface.revision.clone());
-        let is_changed = before.as_ref() != Some(&interface.revision);
-        if is_changed {
-            let refreshed = ServiceInterfaceRefreshedPayload {
-                service_id: self.view.id.clone(),
-                revision: interface.revision.clone(),
-                tools: interface.tools.len() as u64,
-                resources: interface.resources.len() as u64,
-                prompts: interface.prompts.len() as u64,
-                held_back: held_back.iter().take(MAX_NAMES).map(|tool| tool.name.clone()).collect(),
-            };
-            events.push(refreshed.into());
-        }
-        let is_row_changed = !approved.is_empty();
-        self.view.interface = Some(Arc::new(interface));
-        self.view.last_answer = Some(Timestamp::now());
-        self.keep(is_row_changed, events).await;
-        if is_changed || is_row_changed {
-            self.view.offered = self.view.offer();
-        }
-        self.publish();
-    }
-
-    fn approval(&self, tools: &[String], approved_by: Option<String>) -> EventBody {
-        let (service_id, count) = (self.view.id.clone(), tools.len() as u64);
-        let tools = tools.iter().take(MAX_NAMES).cloned().collect();
-        ServiceToolsApprovedPayload { service_id, tools, count, approved_by }.into()
-    }
-
-    async fn approve(&mut self, approval: ToolApproval) -> Result<(), ServiceError> {
-        let ToolApproval { tools, revision, by } = approval;
-        let Some(interface) = self.view.interface.clone() else {
-            return Err(ServiceError::NotListed(self.view.id.clone()));
-        };
-        if revision.is_some_and(|looked_at| looked_at != interface.revision) {
-            return Err(ServiceError::Outdated(self.view.id.clone()));
-        }
-        let is_known = |name: &String| interface.tools.iter().any(|tool| tool.key == *name);
-        if let Some(unknown) = tools.iter().find(|name| !is_known(name)) {
-            return Err(ServiceError::NoTool(unknown.clone()));
-        }
-        let is_meant = |name: &str, _| tools.is_empty() || tools.iter().any(|tool| tool == name);
-        let (pins, approved) = approve(&self.view.stored.pins, &interface, is_meant);
-        if approved.is_empty() {
-            return Ok(());
-        }
-        self.view.stored = Arc::new(StoredService { pins, ..(*self.view.stored).clone() });
-        self.view.tools = review(&self.view.stored, &interface).into();
-        let event = self.approval(&approved, Some(by));
-        self.keep(true, vec![event]).await;
-        self.view.offered = self.view.offer();
-        self.publish();
-        Ok(())
-    }
-
-    /// Goes on with another manifest: what runs is started again if anything but its name for people changed.
-    async fn apply(&mut self, mut manifest: Manifest, reply: CommandReply) {
-        let before = &self.view.stored;
-        manifest.metadata.created_at = before.manifest.metadata.created_at.clone();
-        manifest.metadata.updated_at = Some(Timestamp::now().to_string());
-        let is_other_artifact = manifest.metadata.artifact_sha256 != before.manifest.metadata.artifact_sha256;
-        let needs_restart = manifest.spec != before.manifest.spec || is_other_artifact;
-        let stored = StoredService { version: before.version + 1, manifest, ..(**before).clone() };
-        let applied = ServiceManifestAppliedPayload {
-            service_id: self.view.id.clone(),
-            version: stored.version,
-            namespace: stored.namespace().as_str().to_owned(),
-            enabled: stored.manifest.spec.enabled,
-        };
-        let is_enabled = stored.manifest.spec.enabled;
-        self.view.stored = Arc::new(stored);
-        self.keep(true, vec![applied.into()]).await;
-        if let Some(interface) = &self.view.interface {
-            self.view.tools = review(&self.view.stored, interface).into();
-        }
-        self.view.offered = self.view.offer();
-        self.publish();
-        let is_up = matches!(self.view.life.lifecycle, Lifecycle::Starting | Lifecycle::Running);
-        if needs_restart && is_up {
-            self.starts_after_stop = is_enabled;
-            self.feed(ServiceSignal::Stop).await;
-        }
-        self.waiting_to_settle.push(reply);
-    }
-
-    async fn remove(&mut self, reply: CommandReply) {
-        self.starts_after_stop = false;
-        self.removed = Some(reply);
-        let stopped = match self.view.life.lifecycle {
-            // Nobody else needs to let it out any more.
-            Lifecycle::Quarantined => ServiceSignal::Unquarantine,
-            _ => ServiceSignal::Stop,
-        };
-        self.feed(stopped).await;
-    }
-
-    async fn forget(&mut self) -> Result<(), ServiceError> {
-        let namespace = self.view.stored.namespace().as_str().to_owned();
-        let removed = ServiceRemovedPayload { service_id: self.view.id.clone(), namespace };
-        let event = NewEvent::for_host(Timestamp::now(), removed);
-        self.shared.log.keep(vec![removal(&self.view.id)], vec![event]).await.map_err(ServiceError::from)?;
-        self.shared.remove(&self.view.id);
-        Ok(())
     }
 
     /// Feeds a signal that no lifecycle refuses.

@@ -180,11 +180,12 @@ impl Connector {
         self.login(service, principal, &self.checked_endpoint(endpoint)?).begin(request).await
     }
 
-    /// Forgets what is known of a service that was removed. Its logins stay in their store.
-    pub fn forget(&self, service: &ServiceId) {
+    /// Forgets what is known of a service that was removed, its logins included.
+    pub async fn forget(&self, service: &ServiceId) -> Result<(), String> {
         self.services.lock().remove(service);
         self.modules.forget(service);
         self.logins.lock().retain(|key, _| key.service != *service);
+        self.settings.logins.remove_all(service).await
     }
 
     /// The login of a principal; connections share it, because a renewed token ends the old one.

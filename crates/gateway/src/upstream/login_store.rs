@@ -38,4 +38,7 @@ pub trait LoginStore: Send + Sync + 'static {
 
     /// Forgets a login.
     async fn remove(&self, key: &LoginKey) -> Result<(), String>;
+
+    /// Forgets everybody's logins at a service.
+    async fn remove_all(&self, service: &ServiceId) -> Result<(), String>;
 }

@@ -94,7 +94,13 @@ impl OAuthLogin {
         store: Arc<dyn LoginStore>,
     ) -> Self {
         let http = Arc::new(GuardedClient { client, policy, endpoint: endpoint.clone() });
-        let store = SharedStore(Arc::new(StoreState { key, store, extra: Mutex::default(), refresh: Arc::default() }));
+        let store = SharedStore(Arc::new(StoreState {
+            key,
+            store,
+            known: Mutex::default(),
+            extra: Mutex::default(),
+            refresh: Arc::default(),
+        }));
         Self { endpoint, store, http, manager: tokio::sync::Mutex::new(None), challenge: Mutex::new(None) }
     }
 
@@ -249,6 +255,8 @@ struct SharedStore(Arc<StoreState>);
 struct StoreState {
     key: LoginKey,
     store: Arc<dyn LoginStore>,
+    /// What the store has, once it was read: every call asks for it, and every change passes here.
+    known: Mutex<Option<Option<StoredLogin>>>,
     /// What belongs to the login that is being made or was made last.
     extra: Mutex<LoginExtra>,
     /// Held while a token is renewed: a renewed token ends the old one.
@@ -257,10 +265,14 @@ struct StoreState {
 
 impl StoreState {
     async fn read(&self) -> Result<Option<StoredLogin>, AuthError> {
+        if let Some(known) = &*self.known.lock() {
+            return Ok(known.clone());
+        }
         let stored = self.store.load(&self.key).await.map_err(AuthError::CredentialStoreError)?;
-        let Some(stored) = stored else { return Ok(None) };
         // What an older version kept otherwise is no login any more.
-        Ok(serde_json::from_str(stored.expose()).ok())
+        let login = stored.and_then(|stored| serde_json::from_str(stored.expose()).ok());
+        // What was saved meanwhile is newer.
+        Ok(self.known.lock().get_or_insert(login).clone())
     }
 }
 
@@ -276,13 +288,17 @@ impl CredentialStore for SharedStore {
             true => self.0.read().await?.map(|login| login.extra).unwrap_or_default(),
             false => made,
         };
-        let login = serde_json::to_string(&StoredLogin { credentials, extra });
-        let login = login.map_err(|error| AuthError::CredentialStoreError(error.to_string()))?;
-        self.0.store.save(&self.0.key, login.into()).await.map_err(AuthError::CredentialStoreError)
+        let login = StoredLogin { credentials, extra };
+        let text = serde_json::to_string(&login).map_err(|error| AuthError::CredentialStoreError(error.to_string()))?;
+        self.0.store.save(&self.0.key, text.into()).await.map_err(AuthError::CredentialStoreError)?;
+        *self.0.known.lock() = Some(Some(login));
+        Ok(())
     }
 
     async fn clear(&self) -> Result<(), AuthError> {
-        self.0.store.remove(&self.0.key).await.map_err(AuthError::CredentialStoreError)
+        self.0.store.remove(&self.0.key).await.map_err(AuthError::CredentialStoreError)?;
+        *self.0.known.lock() = Some(None);
+        Ok(())
     }
 
     async fn acquire_refresh_guard(&self) -> Result<Option<CredentialRefreshGuard>, AuthError> {

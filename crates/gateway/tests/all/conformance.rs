@@ -7,6 +7,9 @@ use testkit::agents;
 
 use crate::support::example;
 
+/// The milliseconds that one scenario may take. The suite starts them all at once, so each takes as long as all together.
+const SCENARIO_LIMIT: &str = "150000";
+
 /// Runs all scenarios that a revision requires of a client; the suite fails if one that counts does.
 fn run(revision: &str) {
     let home = TempDir::new().unwrap();
@@ -14,6 +17,7 @@ fn run(revision: &str) {
     let output = Command::new(agents::program("node"))
         .arg(suite)
         .args(["client", "--command", &example("conformance-client"), "--requirements", revision, "-o", "results"])
+        .args(["--timeout", SCENARIO_LIMIT])
         .current_dir(home.path())
         .env_clear()
         .env("HOME", home.path())

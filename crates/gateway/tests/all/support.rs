@@ -14,6 +14,7 @@ use roost_gateway::upstream::{
     AddressPolicy, ConnectError, ConnectTarget, Connected, Connector, ConnectorSettings, DefaultLimits, Interjection,
     LogSource, LoginKey, LoginStore, ServerAnswer, ServiceLog, Upstream, UpstreamError, UpstreamRequest, WasmSettings,
 };
+use roost_model::ids::ServiceId;
 use roost_model::secret::Secret;
 use roost_model::service::manifest::Manifest;
 use roost_process::{Environment, Holder, Ladder};
@@ -67,6 +68,11 @@ impl LoginStore for Logins {
 
     async fn remove(&self, key: &LoginKey) -> Result<(), String> {
         self.0.lock().remove(key);
+        Ok(())
+    }
+
+    async fn remove_all(&self, service: &ServiceId) -> Result<(), String> {
+        self.0.lock().retain(|key, _| key.service != *service);
         Ok(())
     }
 }

@@ -254,6 +254,8 @@ section! {
         approve_new_tools: bool = false,
         /// How often a running service is asked whether it still answers, in seconds.
         probe_seconds: NonZeroU32 = NonZeroU32::MIN.saturating_add(29),
+        /// The only hosts at which remote services may be, also in private networks; without it all hosts of the internet.
+        allowed_hosts: Option<Vec<String>> = None,
         /// The folder of the secrets that `file:` references name; else `secrets` in the state directory.
         secrets: Option<PathBuf> = None,
     }

@@ -1,11 +1,16 @@
 //! Services from the command line, with a real program behind them.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use serde_json::Value;
+use testkit::oauth_server;
+use testkit::scripted_agent::WEATHER;
 
-use crate::kit::RoostInstance;
+use crate::kit::{RoostInstance, script, wait_for};
+use crate::own_servers;
 
 /// A server of the era with handshakes that has one tool and writes its process id to a file beside it.
 const SERVER: &str = r#"#!/bin/sh
@@ -62,6 +67,92 @@ fn a_program_becomes_a_service_that_survives_its_own_death_and_the_daemons() {
     instance.run(&["services", "remove", "notes"]).ended(0);
     instance.run(&["services", "status", "notes"]).ended(2);
     instance.run(&["down"]).ended(0);
+}
+
+#[test]
+fn after_a_daemon_that_was_killed_no_program_is_left_and_nothing_runs_until_it_is_verified() {
+    let instance = RoostInstance::new();
+    let program = server(&instance);
+    instance.run(&["up"]).ended(0);
+    instance.run(&["services", "add-stdio", "--", &program.display().to_string()]).ended(0);
+    let is_program = |command: &String| command.contains("notes.sh");
+    assert_eq!(instance.processes().iter().filter(|command| is_program(command)).count(), 1);
+    // From now on it starts, and never says a word.
+    script(&program, "cat > /dev/null");
+    instance.kill_daemon();
+    wait_for("the program to end", || (!instance.processes().iter().any(is_program)).then_some(()));
+    instance.run(&["up"]).ended(0);
+    wait_for("the program to be started again", || instance.processes().iter().any(is_program).then_some(()));
+    assert_eq!(status(&instance)["runtime"]["lifecycle"], "STARTING");
+    server(&instance);
+    instance.run(&["services", "restart", "notes"]).ended(0);
+    assert_eq!(status(&instance)["runtime"]["lifecycle"], "RUNNING");
+    instance.assert_nothing_left();
+}
+
+/// What a browser gets that is sent to an address: the whole answer.
+fn browse(address: &str) -> String {
+    let (host, path) = address.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    let request = format!("GET /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn a_service_that_wants_a_login_runs_after_it_and_is_forgotten_with_it() {
+    let instance = RoostInstance::new();
+    let endpoint = oauth_server::start();
+    instance.run(&["up"]).ended(0);
+    let add = ["services", "add-remote", "--module", "docs", "--endpoint", &endpoint];
+    instance.run(&add).ended(1);
+    let health = |expected: &str| {
+        let shown = instance.run(&["services", "status", "--json", "docs"]).ended(0).stdout;
+        assert_eq!(serde_json::from_str::<Value>(&shown).unwrap()["runtime"]["health"], expected);
+    };
+    health("UNAUTHORIZED");
+
+    let mut login = instance.start_with_stderr(&["services", "login", "docs"]);
+    login.lines_to("Open this address");
+    let agreed = browse(login.line().unwrap().trim());
+    let back = agreed.lines().find_map(|line| line.strip_prefix("location: ")).unwrap_or_else(|| panic!("{agreed}"));
+    let elsewhere = back.replace("/callback", "/favicon.ico");
+    assert!(browse(&elsewhere).starts_with("HTTP/1.1 404"), "only the login's own address counts");
+    assert!(browse(back).contains("Roost has the answer"));
+    assert_eq!(login.finish().ended(0).stdout.trim(), "docs runs, with 1 tools.");
+    health("HEALTHY");
+
+    // The login is kept where the log is, and goes with the service.
+    instance.run(&["down"]).ended(0);
+    instance.run(&["services", "start", "docs"]).ended(0);
+    instance.run(&["services", "remove", "docs"]).ended(0);
+    instance.run(&add).ended(1);
+    health("UNAUTHORIZED");
+    instance.assert_nothing_left();
+}
+
+#[test]
+fn a_person_calls_a_tool_after_the_same_rules_as_an_agent() {
+    let instance = RoostInstance::new();
+    instance.configure(
+        "[[policy.rules]]\neffect = 'deny'\nname = 'no snow'\ntool = 'mcp__roost__snow__*'\n\
+        [[policy.rules]]\neffect = 'allow'\nname = 'weather'\ntool = 'mcp__roost__docs__*'\n",
+    );
+    for module in ["docs", "snow"] {
+        let command = own_servers::command();
+        let add = ["services", "add-stdio", "--module", module, "--"].into_iter();
+        instance.run(&add.chain(command.iter().map(String::as_str)).collect::<Vec<_>>()).ended(0);
+    }
+    let called = instance.run(&["services", "call", "docs", "weather", "{}"]).ended(0).stdout;
+    assert_eq!(called.trim(), WEATHER);
+    instance.run(&["services", "call", "docs", "weather", "[1]"]).ended(2);
+    let unknown = instance.run(&["services", "call", "docs", "none"]).ended(1).stderr;
+    assert!(unknown.contains("none"), "{unknown}");
+    let denied = instance.run(&["services", "call", "snow", "weather"]).ended(1);
+    assert!(format!("{}{}", denied.stdout, denied.stderr).contains("no snow"), "{denied:#?}");
+    instance.assert_nothing_left();
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::Method;
 
 const SERVICE: &str = "svc_b16de01f2662";
 const ENDPOINT: &str = "http://127.0.0.1:39001/mcp";
+const LOGIN: &str = "1f6f7a52-3c1f-4a55-9a8b-1d3f3b7d9a01";
 const REVISION: &str = "iface_0123456789ab";
 
 /// The example of a method for services.
@@ -37,6 +38,17 @@ pub(super) fn params_and_result(method: Method) -> (Value, Value) {
         ),
         Method::ServiceApply => (json!({ "manifest": manifest() }), json!({ "service": record() })),
         Method::ServiceApprove => (json!({ "service_id": SERVICE, "tools": ["echo"] }), json!({ "service": record() })),
+        Method::ServiceLoginBegin => (
+            json!({ "service_id": SERVICE, "redirect_uri": "http://127.0.0.1:40123/callback", "client_id": "roost" }),
+            json!({ "loginId": LOGIN, "url": "https://login.example/authorize?response_type=code&state=s" }),
+        ),
+        Method::ServiceLoginFinish => (
+            json!({
+                "service_id": SERVICE, "login_id": LOGIN,
+                "redirected_to": "http://127.0.0.1:40123/callback?code=c&state=s",
+            }),
+            json!({ "service": record() }),
+        ),
         Method::ServiceRemove => (one(), json!({ "removed": true, "artifactRemoved": false, "serviceId": SERVICE })),
         _ => (json!({ "limit": 1, "after": 0 }), json!({ "items": [audit_record()] })),
     }

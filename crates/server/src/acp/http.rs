@@ -134,7 +134,7 @@ async fn forward(
 
 /// Opens a connection. It is there for as long as its editor uses it and its token is valid.
 async fn initialize(host: &Arc<Host>, admitted: AdmittedRequest, body: Bytes) -> Result<Response, Refusal> {
-    let AdmittedRequest { caller, client } = admitted;
+    let AdmittedRequest { caller, client, .. } = admitted;
     let permit = reserve_socket(host, &caller).map_err(|why| Refusal::new(StatusCode::TOO_MANY_REQUESTS, why))?;
     let (received, incoming) = roost_acp::message_queue(QUEUE);
     let (outgoing, mut messages) = mpsc::channel(QUEUE);

@@ -5,15 +5,18 @@ mod summary;
 use std::sync::Arc;
 use std::time::Duration;
 
-use roost_gateway::services::{ServiceError, ServiceView, ToolApproval};
+use roost_gateway::principal::Principal;
+use roost_gateway::services::{BegunLogin, ServiceError, ServiceView, ToolApproval};
 use roost_gateway::tool_pins::PinState;
+use roost_gateway::upstream::LoginRequest;
 use roost_model::ids::ServiceId;
 use roost_model::service::manifest::{Manifest, ServiceOrigin};
 use roost_rpc::{
-    Fault, HeldBackReason, HeldBackTool, Needs, NoParams, RecentCall, ServiceApplyParams, ServiceApproveParams,
-    ServiceDetails, ServiceDetailsParams, ServiceEventsParams, ServiceEventsResult, ServiceInterface,
-    ServiceIntrospectResult, ServiceListResult, ServiceLogsParams, ServiceLogsResult, ServiceParams, ServiceRecord,
-    ServiceRemoved, ServiceResult, ServiceRuntime,
+    Fault, FaultCode, HeldBackReason, HeldBackTool, Needs, NoParams, RecentCall, ServiceApplyParams,
+    ServiceApproveParams, ServiceDetails, ServiceDetailsParams, ServiceEventsParams, ServiceEventsResult,
+    ServiceInterface, ServiceIntrospectResult, ServiceListResult, ServiceLogin, ServiceLoginFinishParams,
+    ServiceLoginParams, ServiceLogsParams, ServiceLogsResult, ServiceParams, ServiceRecord, ServiceRemoved,
+    ServiceResult, ServiceRuntime,
 };
 use serde_json::{Map, Value};
 
@@ -22,7 +25,7 @@ pub(crate) use summary::{gateway_status, summarize};
 use super::audit;
 use crate::caller::Caller;
 use crate::dispatch::Context;
-use crate::fault;
+use crate::{fault, mcp};
 use summary::uptime;
 
 /// How long a call waits for the next line of a log.
@@ -115,6 +118,28 @@ pub(crate) async fn approve(context: &Context<'_>, params: ServiceApproveParams)
     let by = context.caller.device.as_ref().map_or(context.caller.door.as_str(), |device| &device.name).to_owned();
     let approval = ToolApproval { tools: params.tools.unwrap_or_default(), revision: params.revision, by };
     shaped(context, context.host.services.approve(&id(&params.service_id), approval).await)
+}
+
+pub(crate) async fn login(context: &Context<'_>, params: ServiceLoginParams) -> Result<ServiceLogin, Fault> {
+    let mut request = LoginRequest::new(params.redirect_uri);
+    request.client_id = params.client_id;
+    let begun = context.host.services.begin_login(&id(&params.service_id), &principal(context)?, request).await;
+    let BegunLogin { login_id, url } = begun.map_err(fault::service)?;
+    Ok(ServiceLogin { login_id, url })
+}
+
+pub(crate) async fn finish_login(
+    context: &Context<'_>,
+    params: ServiceLoginFinishParams,
+) -> Result<ServiceResult, Fault> {
+    let (service, principal) = (id(&params.service_id), principal(context)?);
+    let finished = context.host.services.finish_login(&service, &principal, &params.login_id, &params.redirected_to);
+    shaped(context, finished.await)
+}
+
+/// On whose behalf the caller uses services.
+fn principal(context: &Context<'_>) -> Result<Principal, Fault> {
+    mcp::principal(context.caller).ok_or_else(|| Fault::new(FaultCode::Forbidden, "this caller uses no services"))
 }
 
 pub(crate) async fn remove(context: &Context<'_>, params: ServiceParams) -> Result<ServiceRemoved, Fault> {

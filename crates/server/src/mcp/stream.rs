@@ -13,7 +13,7 @@ use roost_gateway::endpoint::{EventStream, Session};
 use roost_gateway::era::{Era, NEWEST_LEGACY};
 use tokio::sync::{OwnedMutexGuard, mpsc};
 
-use crate::auth::Client;
+use crate::guard::AdmittedRequest;
 use crate::host::Host;
 use crate::ws;
 
@@ -28,7 +28,7 @@ pub(super) type ModernAnswer = Pin<Box<dyn Future<Output = (StatusCode, Arc<str>
 /// A modern request's messages and then its answer. If the client closes the stream, the request is cancelled.
 pub(super) fn modern_events(
     host: Arc<Host>,
-    client: Option<Client>,
+    admitted: AdmittedRequest,
     first: Option<Arc<str>>,
     said: mpsc::Receiver<Arc<str>>,
     answering: ModernAnswer,
@@ -49,13 +49,13 @@ pub(super) fn modern_events(
         }
     });
     let messages = stream::iter(first).chain(rest);
-    respond(host, client, messages.map(|message| Event::default().data(&*message)))
+    respond(host, admitted, messages.map(|message| Event::default().data(&*message)))
 }
 
 /// A legacy request's messages and its answer, after the number that the client has seen.
 pub(super) fn legacy_events(
     host: Arc<Host>,
-    client: Option<Client>,
+    admitted: AdmittedRequest,
     session: Arc<Session>,
     number: u64,
     events: Arc<EventStream>,
@@ -69,13 +69,13 @@ pub(super) fn legacy_events(
         let _ = &reading;
         event
     });
-    respond(host, client, stream::iter(priming).chain(events))
+    respond(host, admitted, stream::iter(priming).chain(events))
 }
 
 /// What belongs to no request, until the session ends. The guard keeps others from reading it at the same time.
 pub(super) fn general_events(
     host: Arc<Host>,
-    client: Option<Client>,
+    admitted: AdmittedRequest,
     session: Arc<Session>,
     reader: OwnedMutexGuard<()>,
     events: Arc<EventStream>,
@@ -86,7 +86,7 @@ pub(super) fn general_events(
         let _ = &reader;
         event
     });
-    respond(host, client, stream::iter(priming).chain(events))
+    respond(host, admitted, stream::iter(priming).chain(events))
 }
 
 /// Tells the client under which id it can come back, before there is anything to say. Older clients do not expect it.
@@ -108,10 +108,20 @@ pub(super) fn read_event_id(id: &str) -> Option<(u64, u64)> {
     Some((stream.parse().ok()?, at.parse().ok()?))
 }
 
-/// A stream ends when its client may no longer be connected, or the daemon stops.
-fn respond(host: Arc<Host>, client: Option<Client>, events: impl Stream<Item = Event> + Send + 'static) -> Response {
+/// A stream ends when its client may no longer be connected, its agent is gone, or the daemon stops.
+fn respond(host: Arc<Host>, admitted: AdmittedRequest, events: impl Stream<Item = Event> + Send + 'static) -> Response {
+    let AdmittedRequest { client, runtime, .. } = admitted;
     let dismissed = Box::pin(async move {
-        ws::dismissed(&host, client).await;
+        let agent_gone = async {
+            match runtime {
+                Some(mut runtime) => while runtime.changed().await.is_ok() {},
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = ws::dismissed(&host, client) => {}
+            () = agent_gone => {}
+        }
     });
     let events = events.take_until(dismissed).map(Ok::<_, Infallible>);
     Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()

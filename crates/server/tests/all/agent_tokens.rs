@@ -5,14 +5,17 @@ use std::sync::Arc;
 use roost_engine::adapter::{McpServer, McpServerTransport};
 use roost_model::ids::SessionId;
 use serde_json::json;
-use testkit::Home;
 use testkit::fake::{FakeSession, FakeTask, How};
+use testkit::mcp_fixture::FixtureEra::Legacy;
+use testkit::{Harness, Home};
 
 use crate::kit::Door;
+use crate::mcp::client::McpClient;
+use crate::mcp::fixture_gateway::FixtureGateway;
 
-/// A door whose engine attaches a server to every runtime, with the token of its session.
-async fn door(require_auth: bool) -> Door {
-    let harness = Home::new()
+/// An engine that attaches a server to every runtime, with the token of its session.
+async fn engine() -> Harness {
+    Home::new()
         .start_with(|config| {
             config.mcp_servers = Arc::new(|_, token| {
                 let headers = [("authorization".to_owned(), token.expose().to_owned())].into();
@@ -20,8 +23,11 @@ async fn door(require_auth: bool) -> Door {
                 vec![McpServer { name: "roost".into(), transport }]
             });
         })
-        .await;
-    Door::over(harness, |settings| settings.require_auth = require_auth).await
+        .await
+}
+
+async fn door(require_auth: bool) -> Door {
+    Door::over(engine().await, |settings| settings.require_auth = require_auth).await
 }
 
 /// A session whose agent works, and the agent's token.
@@ -83,4 +89,19 @@ async fn an_agents_token_dies_with_its_runtime_and_is_of_no_use_to_a_device() {
     agent.task.finish().await;
     door.harness.engine.close(agent.session.as_str(), "over").await.unwrap();
     assert_eq!(door.post("/mcp", Some(&agent.token), &call).await.0, 401, "its runtime is gone");
+}
+
+#[tokio::test]
+async fn what_an_agent_listens_to_ends_with_its_runtime() {
+    let gateway = FixtureGateway::start(&[("old", Legacy)]).await;
+    let mut door = Door::over_with_gateway(engine().await, gateway.endpoint.clone(), |_| {}).await;
+    let agent = WorkingAgent::start(&mut door).await;
+    let client = McpClient::with_token(&door, "/mcp", agent.token.clone());
+    let wanted = json!({ "notifications": { "toolsListChanged": true } });
+    let mut stream = client.request("subscriptions/listen", wanted).await;
+    let acknowledged = stream.next().await.unwrap();
+    assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged");
+    agent.task.finish().await;
+    door.harness.engine.close(agent.session.as_str(), "over").await.unwrap();
+    assert_eq!(stream.next().await, None, "the stream ends");
 }

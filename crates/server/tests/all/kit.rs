@@ -82,7 +82,15 @@ impl Door {
 
     /// A door with an MCP gateway.
     pub(crate) async fn open_with_gateway(gateway: Arc<Endpoint>, configure: impl FnOnce(&mut Settings)) -> Self {
-        let harness = Harness::start().await;
+        Self::over_with_gateway(Harness::start().await, gateway, configure).await
+    }
+
+    /// A door over this engine with an MCP gateway.
+    pub(crate) async fn over_with_gateway(
+        harness: Harness,
+        gateway: Arc<Endpoint>,
+        configure: impl FnOnce(&mut Settings),
+    ) -> Self {
         let log = Arc::new(harness.log.clone());
         Self::start(harness, log, Behind::Endpoint(gateway), configure).await
     }

@@ -20,7 +20,7 @@ const VERSION: &str = "2025-06-18";
 const PATH: &str = "/mcp";
 
 /// The server's response to a message; `None` for a notification.
-fn answer(message: &Value) -> Option<Value> {
+pub fn answer(message: &Value) -> Option<Value> {
     let id = message.get("id")?;
     let result = match message["method"].as_str()? {
         "initialize" => json!({

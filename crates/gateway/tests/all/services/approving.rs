@@ -96,3 +96,13 @@ async fn listing_the_same_again_changes_neither_the_revision_nor_the_catalog() {
     assert_eq!(revision(&gateway), first);
     assert_eq!(gateway.services.catalog().generation, before.generation);
 }
+
+#[tokio::test]
+async fn a_list_that_the_service_said_to_be_good_for_a_while_is_listed_again_after_it() {
+    let gateway = Gateway::probing().await;
+    gateway.server("docs").promise(1);
+    let id = gateway.run("docs", json!({})).await.id.clone();
+    gateway.server("docs").offer(vec![tool("echo", "says it"), tool("more", "says more")]);
+    gateway.until(&id, |view| view.tools.len() == 2).await;
+    assert_eq!(gateway.offered()[0].1, ["echo", "more"]);
+}

@@ -32,6 +32,8 @@ pub(crate) struct FixtureBackend {
     /// Who has connections.
     principals: Mutex<BTreeSet<Principal>>,
     pub(crate) outcomes: Mutex<Vec<CallOutcome>>,
+    /// What services were told, with their namespaces.
+    pub(crate) told: watch::Sender<Vec<(String, String)>>,
 }
 
 impl FixtureBackend {
@@ -45,6 +47,7 @@ impl FixtureBackend {
             unasked: broadcast::Sender::new(64),
             principals: Mutex::default(),
             outcomes: Mutex::default(),
+            told: watch::Sender::default(),
         });
         backend.list().await;
         for (namespace, fixture) in backend.services.clone() {
@@ -93,6 +96,12 @@ impl FixtureBackend {
         self.changed.send_replace(generation);
     }
 
+    fn connection(&self, service: &ServiceId) -> Option<Arc<dyn Upstream>> {
+        let (namespace, fixture) = self.services.iter().find(|(namespace, _)| service_id(namespace) == *service)?;
+        let (namespace, told) = (namespace.as_str().to_owned(), self.told.clone());
+        Some(Arc::new(FixtureUpstream { fixture: fixture.clone(), profile: profile(fixture), namespace, told }))
+    }
+
     fn pass_on(&self, namespace: &Namespace, method: &str, params: &Value) {
         for principal in self.principals.lock().iter() {
             let _ = self.unasked.send(Arc::new(UnaskedMessage {
@@ -135,9 +144,12 @@ impl Backend for FixtureBackend {
         _: &ClientProfile,
     ) -> Result<Arc<dyn Upstream>, String> {
         self.principals.lock().insert(principal.clone());
-        let found = self.services.iter().find(|(namespace, _)| service_id(namespace) == *service);
-        let (_, fixture) = found.ok_or("there is no such service")?;
-        Ok(Arc::new(FixtureUpstream { fixture: fixture.clone(), profile: profile(fixture) }))
+        let connection = self.connection(service).ok_or("there is no such service")?;
+        Ok(connection)
+    }
+
+    fn connected(&self, service: &ServiceId, principal: &Principal, _: &ClientProfile) -> Option<Arc<dyn Upstream>> {
+        self.principals.lock().contains(principal).then(|| self.connection(service))?
     }
 
     fn note_outcome(&self, _: &ServiceId, outcome: CallOutcome) {
@@ -153,6 +165,8 @@ impl Backend for FixtureBackend {
 struct FixtureUpstream {
     fixture: Arc<McpFixture>,
     profile: ServerProfile,
+    namespace: String,
+    told: watch::Sender<Vec<(String, String)>>,
 }
 
 #[async_trait]
@@ -176,7 +190,8 @@ impl Upstream for FixtureUpstream {
         Ok(self.fixture.answer(request.method, &params, &client).await.map(raw).map_err(raw))
     }
 
-    async fn notify(&self, _: &str, _: Option<&RawValue>) -> Result<(), UpstreamError> {
+    async fn notify(&self, method: &str, _: Option<&RawValue>) -> Result<(), UpstreamError> {
+        self.told.send_modify(|told| told.push((self.namespace.clone(), method.to_owned())));
         Ok(())
     }
 

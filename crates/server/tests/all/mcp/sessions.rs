@@ -53,6 +53,19 @@ async fn a_service_of_either_era_asks_a_legacy_client_on_the_stream_of_its_call(
 }
 
 #[tokio::test]
+async fn a_client_whose_roots_changed_tells_the_services_that_it_uses_and_that_can_know() {
+    let (gateway, door) = gateway().await;
+    let (client, idle) = (McpClient::legacy(&door, "/mcp").await, McpClient::legacy(&door, "/mcp").await);
+    let changed = json!({ "jsonrpc": "2.0", "method": "notifications/roots/list_changed" });
+    assert_eq!(idle.post(changed.clone()).await.status, 202);
+    client.call("tools/call", json!({ "name": "old__test_simple_text", "arguments": {} })).await;
+    assert_eq!(client.post(changed).await.status, 202);
+    let mut told = gateway.backend.told.subscribe();
+    let told = soon("a service is told", told.wait_for(|told| !told.is_empty())).await.unwrap().clone();
+    assert_eq!(told, [("old".to_owned(), "notifications/roots/list_changed".to_owned())]);
+}
+
+#[tokio::test]
 async fn a_client_whose_connection_broke_comes_back_to_its_answer() {
     let (_gateway, door) = gateway().await;
     let client = McpClient::legacy(&door, "/mcp/old").await;

@@ -1,0 +1,122 @@
+//! An MCP server that lets nobody in without a login, and the authorization server where one logs in.
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Json, Redirect, Response};
+use axum::routing::{get, post};
+use parking_lot::Mutex;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::scripted_agent::weather_answer;
+
+/// The code that the browser carries back.
+const CODE: &str = "the-code";
+
+struct OAuthServer {
+    base: String,
+    /// The tokens that are good: each is replaced when it is renewed.
+    token: Mutex<String>,
+}
+
+/// Starts the server on a thread of its own, until this process ends; the address of its MCP endpoint.
+pub fn start() -> String {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let endpoint = format!("{base}/mcp");
+    let server = Arc::new(OAuthServer { base, token: Mutex::new("first-token".into()) });
+    let router = Router::new()
+        .route("/mcp", post(receive))
+        .route("/.well-known/oauth-protected-resource", get(resource))
+        .route("/.well-known/oauth-protected-resource/mcp", get(resource))
+        .route("/.well-known/oauth-authorization-server", get(metadata))
+        .route("/register", post(register))
+        .route("/authorize", get(authorize))
+        .route("/token", post(token))
+        .with_state(server);
+    std::thread::Builder::new()
+        .name("oauth server".into())
+        .spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+                axum::serve(listener, router).await.unwrap();
+            });
+        })
+        .unwrap();
+    endpoint
+}
+
+async fn receive(State(server): State<Arc<OAuthServer>>, headers: HeaderMap, body: Bytes) -> Response {
+    let sent = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if sent != format!("Bearer {}", server.token.lock()) {
+        let challenge = format!("Bearer resource_metadata=\"{}/.well-known/oauth-protected-resource\"", server.base);
+        return (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, challenge)]).into_response();
+    }
+    match serde_json::from_slice(&body).ok().as_ref().and_then(weather_answer) {
+        Some(answer) => Json(answer).into_response(),
+        None => StatusCode::ACCEPTED.into_response(),
+    }
+}
+
+async fn resource(State(server): State<Arc<OAuthServer>>) -> Json<Value> {
+    Json(json!({ "resource": format!("{}/mcp", server.base), "authorization_servers": [server.base] }))
+}
+
+async fn metadata(State(server): State<Arc<OAuthServer>>) -> Json<Value> {
+    let base = &server.base;
+    Json(json!({
+        "issuer": base,
+        "authorization_endpoint": format!("{base}/authorize"),
+        "token_endpoint": format!("{base}/token"),
+        "registration_endpoint": format!("{base}/register"),
+        "response_types_supported": ["code"],
+        "grant_types_supported": ["authorization_code", "refresh_token"],
+        "code_challenge_methods_supported": ["S256"],
+        "token_endpoint_auth_methods_supported": ["none"],
+    }))
+}
+
+async fn register(Json(mut client): Json<Value>) -> (StatusCode, Json<Value>) {
+    client["client_id"] = "the-client".into();
+    (StatusCode::CREATED, Json(client))
+}
+
+#[derive(Deserialize)]
+struct Authorize {
+    redirect_uri: String,
+    state: String,
+    code_challenge: String,
+}
+
+/// The person agrees at once.
+async fn authorize(Query(asked): Query<Authorize>) -> Response {
+    match asked.code_challenge.is_empty() {
+        true => StatusCode::BAD_REQUEST.into_response(),
+        false => Redirect::to(&format!("{}?code={CODE}&state={}", asked.redirect_uri, asked.state)).into_response(),
+    }
+}
+
+async fn token(State(server): State<Arc<OAuthServer>>, form: String) -> Response {
+    let value = |name: &str| form.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+    let is_good = match value("grant_type") {
+        Some("authorization_code") => value("code") == Some(CODE) && value("code_verifier").is_some(),
+        Some("refresh_token") => true,
+        _ => false,
+    };
+    if !is_good {
+        return (StatusCode::BAD_REQUEST, Json(json!({ "error": "invalid_grant" }))).into_response();
+    }
+    let token = format!("{}-token", uuid::Uuid::new_v4());
+    server.token.lock().clone_from(&token);
+    let answer = json!({
+        "access_token": token, "token_type": "Bearer", "expires_in": 3600, "refresh_token": "the-refresh-token",
+    });
+    Json(answer).into_response()
+}
