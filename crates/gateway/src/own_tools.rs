@@ -156,6 +156,15 @@ impl Backend for WithOwnTools {
         }
     }
 
+    fn connected(
+        &self,
+        service: &ServiceId,
+        principal: &Principal,
+        client: &ClientProfile,
+    ) -> Option<Arc<dyn Upstream>> {
+        self.services.connected(service, principal, client)
+    }
+
     fn patience(&self, service: &ServiceId) -> Duration {
         match RESERVED.into_iter().any(|namespace| own_id(namespace) == *service) {
             true => PATIENCE,

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::load::Load;
+use super::load::{Load, Request};
 use super::{Gateway, SETTINGS, backend};
 use crate::door::daemon::Home;
 use crate::figure::{Table, Target};
@@ -24,7 +24,7 @@ pub(super) fn run(table: &mut Table) -> Outcome {
     let home = Home::with(&format!("{UNLIMITED}{SETTINGS}"), testkit::agents::bin().into())?;
     let gateway = Gateway::start(&home)?;
     gateway.apply("stdio", &backend::stdio_origin())?;
-    let calls = Load::new(gateway.call("stdio__echo"))?;
+    let calls = Load::new(Request::mcp(&gateway.session()?, "stdio__echo"))?;
     let alone = calls.run(1)?.p50_millis;
     let (is_over, recorded) = (AtomicBool::new(false), AtomicU64::new(0));
     let began = Instant::now();

@@ -142,7 +142,7 @@ impl Endpoint {
     fn tell_of_roots(&self, session: &Session) {
         let context = &session.context;
         let is_legacy = |service: &&Arc<OfferedService>| matches!(service.profile.era, Era::Legacy(_));
-        for service in self.surface(&context.view).services.iter().filter(is_legacy) {
+        for service in self.surface_of(context).services.iter().filter(is_legacy) {
             if let Some(upstream) = self.backend.connected(&service.id, &context.principal, &context.profile) {
                 // A service that is gone has nothing to be told.
                 self.tasks.spawn(async move { drop(upstream.notify(ROOTS_CHANGED, None).await) });

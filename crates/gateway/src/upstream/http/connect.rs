@@ -20,6 +20,8 @@ use crate::era::{Era, NEWEST_LEGACY};
 use crate::jsonrpc;
 use crate::lifecycle::ServiceFault;
 
+/// How long a server may take to say that it is no modern one.
+const PROBE: Duration = Duration::from_secs(10);
 /// How long a server's own stream may take to open before calls are made without it: some servers send no headers before
 /// the first event.
 const STREAM_WAIT: Duration = Duration::from_secs(5);
