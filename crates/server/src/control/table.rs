@@ -37,6 +37,9 @@ impl Effect {
     }
 }
 
+/// Makes the schema of a tool's arguments or of its result.
+pub(super) type MakeSchema = fn() -> Value;
+
 /// One of the gateway's own tools.
 pub(super) struct ControlTool {
     pub(super) namespace: &'static str,
@@ -46,8 +49,8 @@ pub(super) struct ControlTool {
     pub(super) effect: Effect,
     /// It is there only where `CLARITY_ENABLE_MCP_PROVISIONING` is set.
     pub(super) is_gated: bool,
-    pub(super) input: fn() -> Value,
-    pub(super) output: fn() -> Value,
+    pub(super) input: MakeSchema,
+    pub(super) output: MakeSchema,
     pub(super) run: Handler,
 }
 
@@ -59,7 +62,7 @@ const fn tool(
     name: &'static str,
     (who, effect): (Who, Effect),
     description: &'static str,
-    (input, output): (fn() -> Value, fn() -> Value),
+    (input, output): (MakeSchema, MakeSchema),
     run: Handler,
 ) -> ControlTool {
     ControlTool { namespace, name, description, who, effect, is_gated: false, input, output, run }
