@@ -11,11 +11,17 @@ use crate::sqlite::Synchronous;
 
 /// The migrations: step n leads from version n to n + 1, and the first one starts from an empty file. Steps are only
 /// added, never changed.
-const STEPS: [Step; 5] = [Step::Sql(V1), Step::Sql(V2), Step::Sql(V3), Step::Sql(V4), Step::DeriveRows];
+const STEPS: [MigrationStep; 5] = [
+    MigrationStep::Sql(V1),
+    MigrationStep::Sql(V2),
+    MigrationStep::Sql(V3),
+    MigrationStep::Sql(V4),
+    MigrationStep::DeriveRows,
+];
 
 const VERSION: u32 = STEPS.len() as u32;
 
-enum Step {
+enum MigrationStep {
     /// Changes the tables.
     Sql(&'static str),
     /// Reads all events and writes the derived rows anew, because they hold more than the version before kept: since
@@ -171,8 +177,8 @@ fn migrate(db: &mut Connection, from: u32) -> Result<()> {
     for (version, step) in (1..).zip(STEPS).skip(from as usize) {
         let step_taken = db.transaction()?;
         match step {
-            Step::Sql(statements) => step_taken.execute_batch(statements)?,
-            Step::DeriveRows => derive_rows(&step_taken)?,
+            MigrationStep::Sql(statements) => step_taken.execute_batch(statements)?,
+            MigrationStep::DeriveRows => derive_rows(&step_taken)?,
         }
         step_taken.pragma_update(None, "user_version", version)?;
         step_taken.commit()?;

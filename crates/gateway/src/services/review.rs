@@ -39,7 +39,7 @@ pub struct ToolApproval {
     pub tools: Vec<String>,
     /// The interface that was looked at; whatever is offered now if absent.
     pub revision: Option<String>,
-    /// Who approves.
+    /// The name of the device or user that approves, for the record.
     pub by: String,
 }
 
