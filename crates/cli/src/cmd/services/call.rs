@@ -20,14 +20,14 @@ const HINT: &str = "roost: no answer yet; if the call waits for leave, `roost at
 
 /// A line of the gateway: the answer, if it has our id.
 #[derive(Deserialize)]
-struct Answer {
+struct ToolAnswer {
     id: Option<u64>,
     result: Option<Value>,
-    error: Option<Refusal>,
+    error: Option<ToolRefusal>,
 }
 
 #[derive(Deserialize)]
-struct Refusal {
+struct ToolRefusal {
     message: String,
 }
 
@@ -73,8 +73,8 @@ pub(super) async fn call(
         };
         let Some(line) = line else { return Err(Error::ToolFailed("the daemon closed the connection".into())) };
         match serde_json::from_str(&line) {
-            Ok(Answer { error: Some(refusal), .. }) => return Err(Error::ToolFailed(refusal.message)),
-            Ok(Answer { id: Some(1), result: Some(result), .. }) => return Ok(result),
+            Ok(ToolAnswer { error: Some(refusal), .. }) => return Err(Error::ToolFailed(refusal.message)),
+            Ok(ToolAnswer { id: Some(1), result: Some(result), .. }) => return Ok(result),
             // Something that the service says meanwhile.
             Ok(_) | Err(_) => {}
         }

@@ -82,7 +82,7 @@ async fn a_removed_service_is_gone_with_its_row_and_an_unknown_one_is_an_error()
     gateway.services.remove(&running.id).await.unwrap();
     assert!(gateway.server("docs").principals().is_empty());
     assert!(gateway.offered().is_empty());
-    assert_eq!(gateway.servers.forgotten(), [running.id.clone()]);
+    assert_eq!(gateway.servers.forgotten(), std::slice::from_ref(&running.id));
     assert!(gateway.log.rows(RowKind::Service).await.unwrap().is_empty());
     assert_eq!(gateway.events().await.last().unwrap().body.name(), "service.removed");
     let gone = gateway.services.start_service(&running.id).await;
