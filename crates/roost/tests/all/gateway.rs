@@ -100,8 +100,3 @@ fn opencode_uses_a_tool_of_the_gateway() {
 fn claude_uses_a_tool_of_a_gateway_that_has_no_port() {
     uses_the_gateway(Agent::Claude, "claude", &[], Way::Socket);
 }
-
-#[test]
-fn codex_uses_a_tool_of_a_gateway_that_has_no_port() {
-    uses_the_gateway(Agent::Codex, "codex", &["--model", "gpt-5.1-codex"], Way::Socket);
-}

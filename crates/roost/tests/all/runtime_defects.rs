@@ -85,7 +85,7 @@ fn removing_a_service_leaves_the_file_that_its_manifest_names() {
 #[test]
 fn what_a_call_was_given_is_in_no_log() {
     let instance = RoostInstance::new();
-    instance.configure("[[policy.rules]]\neffect = 'allow'\nname = 'weather'\ntool = 'mcp__roost__docs__*'\n");
+    instance.configure("[[policy.rules]]\neffect = 'allow'\nname = 'weather'\ntool = 'mcp__roost__docs__weather'\n");
     add_weather(&instance);
     let arguments = json!({ "city": CANARY }).to_string();
     instance.run(&["services", "call", "docs", "weather", &arguments]).ended(0);

@@ -76,7 +76,7 @@ fn after_a_daemon_that_was_killed_no_program_is_left_and_nothing_runs_until_it_i
     instance.run(&["up"]).ended(0);
     instance.run(&["services", "add-stdio", "--", &program.display().to_string()]).ended(0);
     let is_program = |command: &String| command.contains("notes.sh");
-    assert_eq!(instance.processes().iter().filter(|command| is_program(command)).count(), 1);
+    assert!(instance.processes().iter().any(is_program));
     // From now on it starts, and never says a word.
     script(&program, "cat > /dev/null");
     instance.kill_daemon();
@@ -138,7 +138,7 @@ fn a_person_calls_a_tool_after_the_same_rules_as_an_agent() {
     let instance = RoostInstance::new();
     instance.configure(
         "[[policy.rules]]\neffect = 'deny'\nname = 'no snow'\ntool = 'mcp__roost__snow__*'\n\
-        [[policy.rules]]\neffect = 'allow'\nname = 'weather'\ntool = 'mcp__roost__docs__*'\n",
+        [[policy.rules]]\neffect = 'allow'\nname = 'weather'\ntool = 'mcp__roost__docs__weather'\n",
     );
     for module in ["docs", "snow"] {
         let command = own_servers::command();

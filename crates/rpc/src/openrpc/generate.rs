@@ -149,7 +149,9 @@ fn may_answer(method: Method, code: FaultCode, takes: impl Fn(&str) -> bool) -> 
         FaultCode::DiskFull => method.cost() != Cost::Read,
         FaultCode::ServiceNotFound => takes("service_id"),
         FaultCode::ServiceConflict => method.area() == "service" && method.cost() != Cost::Read,
-        FaultCode::ServiceFailed => method == Method::ServiceIntrospect,
+        FaultCode::ServiceFailed => {
+            matches!(method, Method::ServiceIntrospect | Method::ServiceLoginBegin | Method::ServiceLoginFinish)
+        }
     }
 }
 
