@@ -25,7 +25,7 @@ async fn a_database_of_a_newer_roost_is_refused_and_left_alone() {
     let path = dir.path().join("roost.db");
     rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let before = std::fs::read(&path).unwrap();
-    assert!(matches!(try_open(dir.path()), Err(Error::Newer { found: 99, supported: 4, .. })));
+    assert!(matches!(try_open(dir.path()), Err(Error::Newer { found: 99, supported: 5, .. })));
     assert!(matches!(SqliteLog::open_read_only(dir.path()), Err(Error::Newer { .. })));
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }

@@ -57,6 +57,7 @@ fn each_type_of_event_tells_this() {
         ("workspace.removed", &["workspace_removed"]),
         ("git.operation.completed", &["git_operation_completed"]),
         ("git.branch.changed", &["git_branch_changed"]),
+        ("task.steered", &["claude_message"]),
     ];
     let examples = examples();
     let told: Vec<_> = examples.iter().map(|event| (event.body.name(), names(&project(event, &SESSION)))).collect();
