@@ -1,6 +1,6 @@
 //! A message for the task that runs.
 
-use roost_engine::{Accepted, Delivery, Prompt};
+use roost_engine::{Accepted, Delivery, Error, Prompt};
 use roost_model::approval::Answerer;
 use roost_model::content::TranscriptMessage;
 use roost_model::event::{EventBody, NormalizedEvent};
@@ -57,5 +57,21 @@ async fn a_message_for_an_idle_session_starts_a_task() {
     let host = Harness::start().await;
     let session = host.session().await;
     assert!(matches!(steer(&host, &session, steering("begin")).await, Accepted::Started(_)));
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn whoever_may_not_use_yolo_cannot_steer_a_task_that_asks_nobody() {
+    let mut host = Harness::start().await;
+    let session = host.session().await;
+    let yolo = Prompt { mode: Some(Mode::Yolo), ..Prompt::text("one") };
+    assert!(matches!(steer(&host, &session, yolo).await, Accepted::Started(_)));
+    let (_runtime, mut agent) = host.runtimes().task().await;
+    let sent = Prompt { never_yolo: true, ..steering("delete it all") };
+    let refused = host.engine.prompt(session.as_str(), sent.clone()).await;
+    assert!(matches!(refused, Err(Error::Yolo(_))), "{refused:?}");
+    let other_mode = Prompt { mode: Some(Mode::Ask), ..sent };
+    assert!(matches!(steer(&host, &session, other_mode).await, Accepted::Queued(_)));
+    assert_eq!(agent.messages_so_far(), [EngineMessage::PromptWaiting]);
     host.stop().await;
 }
