@@ -3,6 +3,7 @@
 //! A request is answered with JSON. If something is said before the answer, or the answer takes long, it becomes a stream
 //! of events. A modern client cancels by closing it; a legacy client can come back to it with `Last-Event-ID`.
 
+mod detached;
 mod local;
 mod stream;
 
@@ -27,8 +28,9 @@ use roost_rpc::Scope;
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
+use self::detached::DetachOnDrop;
 pub(crate) use self::local::{AttachLine, LineConnection, serve_lines};
 use self::stream::{ModernAnswer, legacy_events, modern_events};
 use crate::agents::Agent;
@@ -216,7 +218,7 @@ impl HttpDoor {
         response
     }
 
-    /// A legacy request runs on by itself, because a broken connection does not cancel it.
+    /// A legacy request runs on if its connection breaks, so that its client can come back to it.
     async fn answer_legacy(self, incoming: &IncomingRequest<'_>, body: &Bytes) -> Result<Response, Rejection> {
         let session = self.visitor.session(&self.headers)?;
         let (number, stream) = session.open_stream();
@@ -225,24 +227,34 @@ impl HttpDoor {
             let (endpoint, session, stream) = (self.visitor.endpoint.clone(), session.clone(), stream.clone());
             let body = body.clone();
             async move {
-                if let Some(ServerMessage::Request { id, method, params }) = jsonrpc::parse(&body) {
-                    let incoming = IncomingRequest { id, method: &method, params };
-                    let outlet = Outlet::Stream(stream.clone());
-                    if let Some(answer) = endpoint.answer_legacy(&session, incoming, &outlet).await {
-                        stream.push(endpoint::response(id, &answer));
+                let answer = match jsonrpc::parse(&body) {
+                    Some(ServerMessage::Request { id, method, params }) => {
+                        let incoming = IncomingRequest { id, method: &method, params };
+                        let outlet = Outlet::Stream(stream.clone());
+                        let answer = endpoint.answer_legacy(&session, incoming, &outlet).await;
+                        answer.map(|answer| endpoint::response(id, &answer))
                     }
-                }
-                stream.close();
+                    // It was read as a request before.
+                    _ => None,
+                };
+                stream.end(answer);
             }
         };
-        self.visitor.endpoint.spawn(work);
+        let mut work = DetachOnDrop::new(self.visitor.endpoint.clone(), work);
         let beginning = match accepts(&self.headers, EVENT_STREAM) {
             true => {
-                // Whether something was said or not: the stream tells.
-                let _ = timeout(STREAM_AFTER, stream.after(0)).await;
+                tokio::select! {
+                    biased;
+                    () = &mut work => {}
+                    _ = stream.after(0) => {}
+                    () = sleep(STREAM_AFTER) => {}
+                }
                 stream.beginning()
             }
-            false => stream.last().await.map_or(StreamBeginning::Empty, StreamBeginning::Only),
+            false => {
+                work.await;
+                stream.last().await.map_or(StreamBeginning::Empty, StreamBeginning::Only)
+            }
         };
         let message = match beginning {
             StreamBeginning::Only(message) => message,

@@ -17,11 +17,9 @@ use crate::{Outcome, http};
 const REPORTERS: u64 = 4;
 /// Events of one report.
 const BATCH: u64 = 500;
-/// Reports count against no limit, so that the log is what is measured.
-const UNLIMITED: &str = "[limits]\nchanges_per_minute = 0\n";
 
 pub(super) fn run(table: &mut Table) -> Outcome {
-    let home = Home::with(&format!("{UNLIMITED}{SETTINGS}"), testkit::agents::bin().into())?;
+    let home = Home::with(SETTINGS, testkit::agents::bin().into())?;
     let gateway = Gateway::start(&home)?;
     gateway.apply("stdio", &backend::stdio_origin())?;
     let calls = Load::new(Request::mcp(&gateway.session()?, "stdio__echo"))?;

@@ -155,6 +155,11 @@ impl Endpoint {
         session.on_answer(id, answer)
     }
 
+    /// Makes [`Endpoint::close`] wait for work that runs in somebody else's task.
+    pub fn tracked<W: Future<Output = ()>>(&self, work: W) -> impl Future<Output = ()> + use<W> {
+        self.tasks.track_future(work)
+    }
+
     /// Runs work for a client that goes on when its connection breaks, until the endpoint closes.
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.tasks.spawn(work);
@@ -187,7 +192,7 @@ impl Endpoint {
         }
         session.subscriptions.lock().clear();
         if let Outlet::Stream(stream) = &session.general {
-            stream.close();
+            stream.end(None);
         }
     }
 }

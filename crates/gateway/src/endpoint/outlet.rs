@@ -61,26 +61,34 @@ struct StreamState {
     is_closed: bool,
 }
 
+impl StreamState {
+    fn push(&mut self, message: Arc<str>) {
+        self.last += 1;
+        self.bytes += message.len();
+        self.events.push_back((self.last, message));
+        while self.events.len() > MAX_EVENTS || self.bytes > MAX_BYTES && self.events.len() > 1 {
+            if let Some((_, oldest)) = self.events.pop_front() {
+                self.bytes -= oldest.len();
+            }
+        }
+    }
+}
+
 impl EventStream {
     /// Adds a message.
     pub fn push(&self, message: Arc<str>) {
-        let mut state = self.state.lock();
-        state.last += 1;
-        state.bytes += message.len();
-        let number = state.last;
-        state.events.push_back((number, message));
-        while state.events.len() > MAX_EVENTS || state.bytes > MAX_BYTES && state.events.len() > 1 {
-            if let Some((_, oldest)) = state.events.pop_front() {
-                state.bytes -= oldest.len();
-            }
-        }
-        drop(state);
+        self.state.lock().push(message);
         self.changed.notify_waiters();
     }
 
-    /// Ends the stream; what it has can still be read.
-    pub fn close(&self) {
-        self.state.lock().is_closed = true;
+    /// Ends the stream with its last message, at once: no reader sees the one without the other.
+    pub fn end(&self, last: Option<Arc<str>>) {
+        let mut state = self.state.lock();
+        if let Some(last) = last {
+            state.push(last);
+        }
+        state.is_closed = true;
+        drop(state);
         self.changed.notify_waiters();
     }
 
@@ -139,7 +147,7 @@ mod tests {
         for n in 1..=MAX_EVENTS + 10 {
             stream.push(format!("{n}").into());
         }
-        stream.close();
+        stream.end(None);
         assert_eq!(stream.after(200).await.unwrap(), (201, "201".into()));
         assert_eq!(stream.after(0).await.unwrap().0, 11, "the oldest are forgotten");
         let last = MAX_EVENTS as u64 + 10;

@@ -124,16 +124,7 @@ impl McpClient {
 
     /// Sends a request with headers as they are.
     pub(crate) async fn send(&self, method: &str, headers: &str, body: &str) -> Answer {
-        let Self { path, token, .. } = self;
-        let session = self.session.iter().map(|id| format!("Mcp-Session-Id: {id}\r\n")).collect::<String>();
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n{session}{headers}\
-             Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n\
-             Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            body.len()
-        );
-        let mut stream = TcpStream::connect(self.address).await.unwrap();
-        stream.write_all(request.as_bytes()).await.unwrap();
+        let stream = self.write(method, headers, "application/json, text/event-stream", body).await;
         let mut reader = BufReader::new(stream);
         let mut head = String::new();
         while !head.ends_with("\r\n\r\n") {
@@ -141,6 +132,27 @@ impl McpClient {
         }
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
         Answer { status, head: head.to_lowercase(), reader }
+    }
+
+    /// Writes a request; nothing of its answer is read.
+    async fn write(&self, method: &str, headers: &str, accepted: &str, body: &str) -> TcpStream {
+        let Self { path, token, .. } = self;
+        let session = self.session.iter().map(|id| format!("Mcp-Session-Id: {id}\r\n")).collect::<String>();
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n{session}{headers}\
+             Accept: {accepted}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        );
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream
+    }
+
+    /// Sends a legacy request whose answer may be no stream; nothing of it is read.
+    pub(crate) async fn write_for_json(&self, method: &str, params: &Value) -> TcpStream {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        self.write("POST", "", "application/json", &body).await
     }
 
     /// Sends a request of the client's era; its answer is being read.

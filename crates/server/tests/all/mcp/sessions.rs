@@ -85,6 +85,30 @@ async fn a_client_whose_connection_broke_comes_back_to_its_answer() {
 }
 
 #[tokio::test]
+async fn a_call_goes_on_when_its_connection_breaks_before_it_said_anything() {
+    let (_gateway, door) = gateway().await;
+    let client = McpClient::legacy(&door, "/mcp/old").await;
+    let call = json!({ "name": "test_elicitation", "arguments": { "message": "Who?" } });
+    // A client that takes no stream is answered at the end, and the question waits unread.
+    let unread = client.write_for_json("tools/call", &call).await;
+    let mut resumed = soon("the stream of the call", async {
+        loop {
+            let stream = client.send("GET", "Last-Event-ID: 1_0\r\n", "").await;
+            if stream.status == 200 {
+                break stream;
+            }
+        }
+    })
+    .await;
+    let question = resumed.next().await.unwrap();
+    drop(unread);
+    let reply = json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": "decline" } });
+    assert_eq!(client.post(reply).await.status, 202);
+    let result = resumed.last().await;
+    assert!(result["result"]["content"][0]["text"].as_str().unwrap().contains("decline"), "{result}");
+}
+
+#[tokio::test]
 async fn a_session_is_told_of_changed_lists_and_of_the_resources_that_it_subscribed_to() {
     let (gateway, door) = gateway().await;
     for namespace in ["old", "new"] {
