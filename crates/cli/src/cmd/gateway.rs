@@ -1,7 +1,7 @@
 //! `roost gateway serve --stdio`: the MCP gateway for a client that starts its servers as programs.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -18,6 +18,8 @@ use crate::exit::Exit;
 
 /// The first descriptor that may be used for the protocol; those below are stdin, stdout and stderr.
 const FIRST_FREE: i32 = 3;
+/// Bytes that are carried at once; as many as a pipe holds.
+const COPY_BUFFER: usize = 64 << 10;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -93,11 +95,24 @@ fn carry(socket: &Path, attach: &str, mut input: File, mut output: File) -> io::
     // It may be stuck in a read that never returns; it ends with the process at the latest.
     thread::Builder::new().name("mcp-read".into()).spawn(move || {
         // A daemon that is gone closes the other direction too.
-        let _ = io::copy(&mut input, &mut to_daemon);
+        let _ = copy(&mut input, &mut to_daemon);
         let _ = to_daemon.shutdown(Shutdown::Write);
     })?;
-    io::copy(&mut daemon, &mut output)?;
-    Ok(())
+    copy(&mut daemon, &mut output)
+}
+
+/// Copies until the end. Not `io::copy`, because that splices: a splice that waits for the socket locks the pipe meanwhile,
+/// and whoever reads from the pipe, even one that must not block, hangs before the answer that is already in it.
+fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
+    let mut buffer = vec![0; COPY_BUFFER];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(length) => to.write_all(&buffer[..length])?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 fn start_error(error: rustix::io::Errno) -> Error {
