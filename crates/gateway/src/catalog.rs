@@ -4,11 +4,16 @@ use std::sync::Arc;
 
 use roost_model::ids::ServiceId;
 use roost_model::service::{Health, Lifecycle};
+use roost_model::time::Timestamp;
 use serde_json::value::RawValue;
 
+use crate::era::Era;
 use crate::namespace::Namespace;
 use crate::principal::Principal;
 use crate::upstream::ServerProfile;
+
+/// The extension by which modern services have tasks.
+pub(crate) const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
 /// What all running services offer at one moment. A new one is made at each change.
 #[derive(Debug, Default)]
@@ -51,6 +56,8 @@ pub struct OfferedService {
     pub audience: Audience,
     /// What the service said about itself.
     pub profile: ServerProfile,
+    /// Until when the service says that its lists are good; `None` if it promises nothing.
+    pub good_until: Option<Timestamp>,
     /// Its approved and allowed tools, in the service's order.
     pub tools: Vec<ListedItem>,
     /// Its resources, by address.
@@ -59,6 +66,20 @@ pub struct OfferedService {
     pub resource_templates: Vec<ListedItem>,
     /// Its prompts, in the order of the service.
     pub prompts: Vec<ListedItem>,
+}
+
+impl OfferedService {
+    /// Whether it speaks as clients of this era do.
+    pub(crate) fn speaks_as(&self, era: &Era) -> bool {
+        std::mem::discriminant(&self.profile.era) == std::mem::discriminant(era)
+    }
+
+    /// Whether clients of this era can have calls of it run as tasks.
+    pub(crate) fn has_tasks(&self, era: &Era) -> bool {
+        let capabilities = &self.profile.capabilities;
+        let extension = || capabilities.get("extensions")?.get(TASKS_EXTENSION);
+        self.speaks_as(era) && (capabilities.contains_key("tasks") || extension().is_some())
+    }
 }
 
 /// One entry of a list, as the service wrote it.

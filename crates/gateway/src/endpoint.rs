@@ -29,6 +29,7 @@ mod sessions;
 mod subscriptions;
 mod surface;
 mod suspended_tickets;
+mod task_ids;
 mod updates;
 
 use std::collections::HashMap;

@@ -107,6 +107,7 @@ fn offered(tools: Vec<OwnTool>) -> Vec<Arc<OfferedService>> {
                 namespace: Namespace::from_text(namespace),
                 audience,
                 profile: profile(),
+                good_until: None,
                 tools: fitting.map(item).collect(),
                 resources: Vec::new(),
                 resource_templates: Vec::new(),

@@ -24,6 +24,7 @@ use super::request::{LOG_LEVEL, Request, strip_era};
 use super::result_uris;
 use super::session::{Session, message};
 use super::surface::View;
+use super::task_ids;
 use crate::breaker::CallOutcome;
 use crate::catalog::OfferedService;
 use crate::era::Era;
@@ -367,7 +368,10 @@ fn shape(forwarding: &Forwarding<'_>, result: Box<RawValue>) -> Box<RawValue> {
     let request = forwarding.request;
     let result = match request.context.view {
         View::One(_) => result,
-        View::All | View::Lazy => result_uris::qualify(result, &forwarding.service.namespace),
+        View::All | View::Lazy => {
+            let namespace = &forwarding.service.namespace;
+            task_ids::qualify(result_uris::qualify(result, namespace), namespace)
+        }
     };
     let is_from_legacy = matches!(forwarding.service.profile.era, Era::Legacy(_));
     match RawObject::parse(&result) {

@@ -14,6 +14,7 @@ use super::refusal::{INTERNAL_ERROR, INVALID_PARAMS, McpRefusal, RESOURCE_NOT_FO
 use super::request::{ClientContext, Request};
 use super::session::Session;
 use super::surface::{ListKind, Surface, Target, View};
+use super::task_ids::{self, TASK_ID};
 use crate::catalog::OfferedService;
 use crate::era::{Era, MODERN};
 use crate::governor::{GatewayCall, Permit};
@@ -83,7 +84,7 @@ impl Endpoint {
         let mut result = json!({
             "supportedVersions": [MODERN],
             "capabilities": surface.capabilities(&Era::Modern),
-            "ttlMs": 0,
+            "ttlMs": u64::try_from(surface.good_for().as_millis()).unwrap_or_default(),
             "cacheScope": "private",
             "_meta": { SERVER_INFO: self.server_info(&surface) },
         });
@@ -116,8 +117,8 @@ impl Endpoint {
         }
         if request.context.is_modern() {
             meta.insert(SERVER_INFO.into(), self.server_info(&surface));
-            // A tool can be withdrawn at any moment, so nothing is promised.
-            result.push_str(r#","resultType":"complete","ttlMs":0,"cacheScope":"private""#);
+            let good_for = surface.good_for().as_millis();
+            result.push_str(&format!(r#","resultType":"complete","ttlMs":{good_for},"cacheScope":"private""#));
         }
         if !meta.is_empty() {
             result.push_str(&format!(r#","_meta":{}"#, Value::Object(meta)));
@@ -290,16 +291,27 @@ impl Endpoint {
         self.forward_ungoverned(request, &service, params).await
     }
 
-    /// Tasks belong to one service, so only the address of one service has them, and only for clients of its era.
+    /// A task belongs to one service, and only clients of its era can speak of it. The aggregate has no list of all tasks.
     async fn task(&self, request: &Request<'_>) -> MethodAnswer {
         let surface = self.usable_surface(request.context)?;
-        let capabilities = surface.capabilities(&request.context.profile.era);
-        let extension = || capabilities.get("extensions")?.get("io.modelcontextprotocol/tasks");
-        match (&surface.view, surface.services.first()) {
-            (View::One(_), Some(service)) if capabilities.contains_key("tasks") || extension().is_some() => {
-                self.forward_ungoverned(request, service, request.params.clone()).await
+        if !surface.has_tasks(&request.context.profile.era) {
+            return Err(McpRefusal::no_method(request.method));
+        }
+        let mut params = request.params.clone();
+        let service = match (&surface.view, request.method) {
+            (View::One(_), _) => surface.services.first(),
+            (View::All | View::Lazy, "tasks/list") => return Err(McpRefusal::no_method(request.method)),
+            (View::All | View::Lazy, _) => {
+                let seen = request.text(TASK_ID)?;
+                let (namespace, id) = task_ids::resolve(&seen).unwrap_or_default();
+                params.set_text(TASK_ID, id);
+                surface.services.iter().find(|service| service.namespace.as_str() == namespace)
             }
-            _ => Err(McpRefusal::no_method(request.method)),
+        };
+        let has_tasks = |service: &&Arc<OfferedService>| service.has_tasks(&request.context.profile.era);
+        match service.filter(has_tasks) {
+            Some(service) => self.forward_ungoverned(request, service, params).await,
+            None => Err(McpRefusal::invalid_params("no service has this task")),
         }
     }
 

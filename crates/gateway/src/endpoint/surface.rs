@@ -2,14 +2,16 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
+use roost_model::time::Timestamp;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::headers::ParamHeader;
 use super::lazy_tools;
 use super::refusal::McpRefusal;
-use crate::catalog::{Audience, Catalog, ListedItem, MissingService, OfferedService};
+use crate::catalog::{Audience, Catalog, ListedItem, MissingService, OfferedService, TASKS_EXTENSION};
 use crate::era::Era;
 use crate::namespace::Namespace;
 use crate::raw_object::{RawObject, to_raw};
@@ -272,16 +274,48 @@ impl Surface {
                 all.insert(plain.into(), json!({}));
             }
         }
-        if let (View::One(_), Some(service)) = (&self.view, self.services.first()) {
-            // Tasks and extensions pass only to a service that speaks as the client does.
-            let is_same = std::mem::discriminant(&service.profile.era) == std::mem::discriminant(era);
-            for name in ["tasks", "extensions", "experimental"] {
-                if let (true, Some(value)) = (is_same, service.profile.capabilities.get(name)) {
-                    all.insert(name.into(), value.clone());
+        // Tasks and extensions pass only to a service that speaks as the client does.
+        match (&self.view, self.services.first()) {
+            (View::One(_), Some(service)) if service.speaks_as(era) => {
+                for name in ["tasks", "extensions", "experimental"] {
+                    if let Some(value) = service.profile.capabilities.get(name) {
+                        all.insert(name.into(), value.clone());
+                    }
                 }
             }
+            (View::All | View::Lazy, _) if self.has_tasks(era) => match era {
+                Era::Legacy(_) => {
+                    let tasks = json!({ "cancel": {}, "requests": { "tools": { "call": {} } } });
+                    all.insert("tasks".into(), tasks);
+                }
+                Era::Modern => {
+                    all.insert("extensions".into(), json!({ TASKS_EXTENSION: {} }));
+                }
+            },
+            _ => {}
         }
         all
+    }
+
+    /// Whether some service has tasks for clients of this era.
+    pub(super) fn has_tasks(&self, era: &Era) -> bool {
+        self.services.iter().any(|service| service.has_tasks(era))
+    }
+
+    /// For how long the lists are good: as long as every service says so; a tool that is withdrawn meanwhile cannot be
+    /// called, and clients that listen are told.
+    pub(super) fn good_for(&self) -> Duration {
+        let now = Timestamp::now();
+        let left = |service: &Arc<OfferedService>| {
+            let left = service.good_until.map_or(0, |until| until.as_millis() - now.as_millis());
+            Duration::from_millis(u64::try_from(left).unwrap_or_default())
+        };
+        // The gateway's own tools stay as they are.
+        let promising = self.services.iter().filter(|service| !service.namespace.is_reserved());
+        match self.missing.is_empty() {
+            true => promising.map(left).min().unwrap_or_default(),
+            false => Duration::ZERO,
+        }
     }
 
     /// The members that services have under a capability; a true one counts if any service has it.

@@ -10,6 +10,7 @@ use super::Endpoint;
 use super::backend::UnaskedMessage;
 use super::request::ClientContext;
 use super::surface::{ListKind, Surface, View};
+use super::task_ids;
 use crate::raw_object::RawObject;
 use crate::resource_uri;
 
@@ -99,10 +100,18 @@ impl Updates {
                 params.set_text("uri", &uri);
                 Some(Update::Resource { uri, params: params.to_raw() })
             }
-            // The catalog has changed lists first; then they are told from it.
-            method if method.ends_with("/list_changed") => None,
+            // The lists of the connection that the principal has for itself.
+            "notifications/tools/list_changed" => Some(Update::List("tools")),
+            "notifications/prompts/list_changed" => Some(Update::List("prompts")),
+            "notifications/resources/list_changed" => Some(Update::List("resources")),
             "notifications/progress" | "notifications/cancelled" | "notifications/subscriptions/acknowledged" => None,
-            method => Some(Update::Other { method: method.to_owned(), params: message.params.clone() }),
+            method => {
+                let params = message.params.clone().map(|params| match self.context.view {
+                    View::One(_) => params,
+                    View::All | View::Lazy => task_ids::qualify(params, &service.namespace),
+                });
+                Some(Update::Other { method: method.to_owned(), params })
+            }
         }
     }
 }

@@ -32,6 +32,8 @@ pub struct Interface {
     pub listed_at: Timestamp,
     /// For how long the service says that its lists are good (`ttlMs`); `None` if it says nothing or promises nothing.
     pub good_for: Option<Duration>,
+    /// Whether it says so of every list.
+    pub is_good_as_a_whole: bool,
     /// What the service said about itself.
     pub profile: ServerProfile,
     /// All its tools, also those that are held back.
@@ -53,7 +55,8 @@ pub(super) async fn list(
     patience: Duration,
 ) -> Result<Interface, ConnectError> {
     let profile = upstream.profile().clone();
-    let mut lister = Lister { upstream, client, patience, problems: Vec::new(), good_for: None };
+    let mut lister =
+        Lister { upstream, client, patience, problems: Vec::new(), good_for: None, is_good_as_a_whole: true };
     let has = |capability: &str| profile.capabilities.contains_key(capability);
     let mut lists = [const { Vec::new() }; 4];
     for (list, (capability, method, member, key)) in lists.iter_mut().zip([
@@ -66,7 +69,7 @@ pub(super) async fn list(
             *list = lister.pages(method, member, key).await?;
         }
     }
-    let Lister { problems, good_for, .. } = lister;
+    let Lister { problems, good_for, is_good_as_a_whole, .. } = lister;
     let [tools, resources, resource_templates, prompts] = lists;
     let all = [&tools, &resources, &resource_templates, &prompts];
     let revision = revision(&all);
@@ -74,6 +77,7 @@ pub(super) async fn list(
         revision,
         listed_at: Timestamp::now(),
         good_for,
+        is_good_as_a_whole,
         profile,
         tools,
         resources,
@@ -101,13 +105,23 @@ struct Lister<'a> {
     problems: Vec<String>,
     /// The shortest time that a page is good for.
     good_for: Option<Duration>,
+    is_good_as_a_whole: bool,
 }
 
 impl Interface {
+    /// Until when clients may keep the lists; `None` if the service does not promise it of all of them.
+    pub(super) fn good_until(&self) -> Option<Timestamp> {
+        self.end_of_promise().filter(|_| self.is_good_as_a_whole)
+    }
+
+    fn end_of_promise(&self) -> Option<Timestamp> {
+        let good_for = i64::try_from(self.good_for?.as_millis()).ok()?;
+        Some(Timestamp::from_millis(self.listed_at.as_millis().saturating_add(good_for)))
+    }
+
     /// Whether the service said that its lists are good for a time that is over now.
     pub(super) fn is_outdated(&self) -> bool {
-        let age = u128::try_from(Timestamp::now().as_millis() - self.listed_at.as_millis()).unwrap_or_default();
-        self.good_for.is_some_and(|good_for| age >= good_for.as_millis())
+        self.end_of_promise().is_some_and(|until| Timestamp::now() >= until)
     }
 }
 
@@ -119,6 +133,7 @@ impl Lister<'_> {
         let (mut cursor, mut bytes): (Option<String>, _) = (None, 0);
         for _ in 0..MAX_PAGES {
             let Some(page) = self.page(method, member, cursor.as_deref()).await? else { return Ok(items) };
+            self.is_good_as_a_whole &= page.good_for.is_some();
             self.good_for = [self.good_for, page.good_for].into_iter().flatten().min();
             for definition in page.items {
                 bytes += definition.get().len();

@@ -43,7 +43,7 @@ struct PoolState {
     slots: Mutex<Vec<Arc<Slot>>>,
     /// Wakes when a server says that one of its lists changed.
     lists_changed: watch::Sender<()>,
-    /// Passes on everything else that servers say, to those who follow all services.
+    /// Passes on what servers say, to those who follow all services.
     unasked: broadcast::Sender<Arc<UnaskedMessage>>,
     opened: Instant,
 }
@@ -62,7 +62,7 @@ struct Slot {
 }
 
 impl Pool {
-    /// A pool without connections. What the servers say unasked goes to `unasked`, except that their lists changed.
+    /// A pool without connections. What the servers say unasked goes to `unasked`.
     pub fn new(
         service: ServiceId,
         connect: Arc<dyn Connect>,
@@ -269,9 +269,12 @@ async fn watch_connection(
         let (Some(pool), Some(slot)) = (pool.upgrade(), slot.upgrade()) else { return };
         let FromServer { method, params } = message;
         // Whether somebody follows does not matter here.
-        if method.ends_with(LIST_CHANGED) {
+        let is_list = method.ends_with(LIST_CHANGED);
+        if is_list {
             let _ = pool.lists_changed.send(());
-        } else {
+        }
+        // What the supervised connection lists is in the catalog, whose changes everybody is told of.
+        if !(is_list && slot.is_supervised) {
             let (service, principal) = (pool.service.clone(), slot.principal.clone());
             let _ = pool.unasked.send(Arc::new(UnaskedMessage { service, principal, method, params }));
         }

@@ -62,6 +62,7 @@ impl ServiceView {
             namespace: self.stored.namespace(),
             audience: Audience::Everyone,
             profile: interface.profile.clone(),
+            good_until: interface.good_until(),
             tools: offered.map(|(tool, _)| tool.clone()).collect(),
             resources: copied(&interface.resources),
             resource_templates: copied(&interface.resource_templates),

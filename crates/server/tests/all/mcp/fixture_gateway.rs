@@ -85,6 +85,7 @@ impl FixtureBackend {
                 namespace: namespace.clone(),
                 audience: Audience::Everyone,
                 profile: profile(fixture),
+                good_until: None,
                 tools: list("tools/list", "tools", "name").await,
                 resources: list("resources/list", "resources", "uri").await,
                 resource_templates: list("resources/templates/list", "resourceTemplates", "uriTemplate").await,
