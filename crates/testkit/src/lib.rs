@@ -13,6 +13,7 @@
 //! * [`network`] is one in which nothing but the machine itself can be reached.
 //! * [`oauth_server`] is an MCP server that wants a login.
 //! * [`facts`] are the facts that tests report most; [`events`] has one event of every type.
+//! * [`clarity_compiler`] stands in for the compiler of the Clarity language.
 //! * [`committed`] compares generated files with the committed ones.
 //!
 //! Nothing here sleeps to wait for something: every wait is for a condition, with one generous [`DEADLINE`].
@@ -21,6 +22,7 @@
 
 pub mod acp_schema;
 pub mod agents;
+pub mod clarity_compiler;
 pub mod committed;
 pub mod contract;
 pub mod events;

@@ -1,13 +1,13 @@
-//! The gateway is registered in a real Claude Code, which then lists a tool of it and calls it; afterwards it is removed.
+//! The gateway is registered in the real agents, each of which then lists a tool of it and calls it; afterwards it is removed.
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use testkit::agents::{Agent, variables, write_settings};
+use testkit::agents::{Agent, opencode_config, variables, write_settings};
 
 use crate::codex::MODEL;
-use crate::kit::{RoostInstance, script};
+use crate::kit::{RoostInstance, RunningCommand, script};
 
 /// A server with one tool.
 const SERVER: &str = r#"
@@ -25,7 +25,8 @@ done
 
 /// Lets clients call the tool unasked, because nobody is there to answer.
 const RULES: &str = "[[policy.rules]]\neffect = \"allow\"\ntool = \"mcp__roost__notes__jot\"\n";
-const PROMPT: &str = "SCRIPT:mcp TOOL:notes__jot";
+/// OpenCode puts quotes around it, so that the name of the tool must not be at its end.
+const PROMPT: &str = "SCRIPT:mcp TOOL:notes__jot now";
 
 /// A home with the settings of all agents, and a daemon with a service.
 fn open() -> RoostInstance {
@@ -39,23 +40,51 @@ fn open() -> RoostInstance {
     instance
 }
 
-/// One prompt to Claude Code in the instance's home, with its own permissions out of the way.
-fn one_shot(instance: &RoostInstance) -> String {
-    let mut command = Command::new(Agent::Claude.program());
-    command.current_dir(instance.work()).env_clear().envs(variables(Agent::Claude, &instance.home(), &MODEL.url()));
-    command.args(["-p", "--allowedTools", "mcp__roost__notes__jot", "--", PROMPT]);
-    let done = command.stdin(Stdio::null()).output().unwrap();
-    let said = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
-    assert!(done.status.success(), "{said}");
+/// The agent's name for `roost bootstrap`, and how it is given one prompt with its own permissions out of the way.
+fn one_shot(agent: Agent) -> (&'static str, &'static [&'static str]) {
+    match agent {
+        Agent::Claude => ("claude", &["-p", "--allowedTools", "mcp__roost__notes__jot", "--"]),
+        // Models that Codex knows do not see the tools of tool servers at once. Outside of its sandbox it asks nobody.
+        Agent::Codex => (
+            "codex",
+            &[
+                "exec",
+                "--skip-git-repo-check",
+                "--dangerously-bypass-approvals-and-sandbox",
+                "--model",
+                "gpt-5.1-codex",
+                // Else it begins without a tool server that is slow to start.
+                "--config",
+                "mcp_optional_startup_grace_ms=50000",
+                "--",
+            ],
+        ),
+        Agent::Gemini => ("gemini", &["--yolo", "--model", "gemini-2.5-pro", "--prompt"]),
+        Agent::OpenCode => ("opencode", &["run", "--"]),
+        Agent::ClaudeAcp | Agent::CodexAcp => panic!("a bridge has no settings of its own"),
+    }
+}
+
+/// What the agent prints for the prompt, in the instance's home.
+fn run_agent(instance: &RoostInstance, agent: Agent, args: &[&str]) -> String {
+    let mut command = Command::new(agent.program());
+    command.current_dir(instance.work()).env_clear().envs(variables(agent, &instance.home(), &MODEL.url()));
+    if agent == Agent::OpenCode {
+        command.env("OPENCODE_CONFIG_CONTENT", opencode_config(&MODEL.url(), "allow").to_string());
+    }
+    command.args(args).arg(PROMPT);
+    let done = RunningCommand::new(command.stdin(Stdio::null())).finish();
+    let said = format!("{}{}", done.stdout, done.stderr);
+    assert_eq!(done.code, Some(0), "{said}");
     said
 }
 
-/// Whether Claude Code's settings have the gateway.
-fn knows_the_gateway(instance: &RoostInstance) -> bool {
+/// Whether the settings of a program have the gateway.
+fn knows_the_gateway(instance: &RoostInstance, client: &str) -> bool {
     let status = instance.run(&["bootstrap", "--status", "--json"]).ended(0).stdout;
     let status: Value = serde_json::from_str(&status).unwrap();
     let programs = status["clients"].as_array().unwrap();
-    programs.iter().find(|one| one["client"] == "claude").unwrap()["configured"] == true
+    programs.iter().find(|one| one["client"] == client).unwrap()["configured"] == true
 }
 
 /// How often the tool was called, by the record.
@@ -65,18 +94,38 @@ fn calls(instance: &RoostInstance) -> usize {
     records.filter(|record| record["kind"] == "mcp.tool_called" && record["data"]["success"] == true).count()
 }
 
-#[test]
-fn claude_lists_and_calls_a_tool_of_the_gateway_after_bootstrap() {
+fn uses_the_gateway_after_bootstrap(agent: Agent) {
     let instance = open();
-    assert!(!knows_the_gateway(&instance));
-    instance.run(&["bootstrap", "--clients", "claude"]).ended(0);
-    assert!(knows_the_gateway(&instance));
-    let said = one_shot(&instance);
+    let (client, args) = one_shot(agent);
+    assert!(!knows_the_gateway(&instance, client));
+    instance.run(&["bootstrap", "--clients", client]).ended(0);
+    assert!(knows_the_gateway(&instance, client));
+    let said = run_agent(&instance, agent, args);
     assert!(said.contains("noted by the service"), "{said}");
     let is_listed = MODEL.requests().iter().any(|request| request.tools.iter().any(|tool| tool.contains("notes__jot")));
     assert!(is_listed, "{said}");
-    assert_eq!(calls(&instance), 1);
-    instance.run(&["bootstrap", "--remove", "--clients", "claude"]).ended(0);
-    assert!(!knows_the_gateway(&instance));
+    assert_eq!(calls(&instance), 1, "{said}");
+    instance.run(&["bootstrap", "--remove", "--clients", client]).ended(0);
+    assert!(!knows_the_gateway(&instance, client));
     instance.assert_nothing_left();
+}
+
+#[test]
+fn claude_lists_and_calls_a_tool_of_the_gateway_after_bootstrap() {
+    uses_the_gateway_after_bootstrap(Agent::Claude);
+}
+
+#[test]
+fn codex_lists_and_calls_a_tool_of_the_gateway_after_bootstrap() {
+    uses_the_gateway_after_bootstrap(Agent::Codex);
+}
+
+#[test]
+fn gemini_lists_and_calls_a_tool_of_the_gateway_after_bootstrap() {
+    uses_the_gateway_after_bootstrap(Agent::Gemini);
+}
+
+#[test]
+fn opencode_lists_and_calls_a_tool_of_the_gateway_after_bootstrap() {
+    uses_the_gateway_after_bootstrap(Agent::OpenCode);
 }

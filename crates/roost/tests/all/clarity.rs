@@ -1,5 +1,7 @@
 //! Roost under the names of clarity-runtime: `clarityctl` and `clarityd`, made by links.
 
+mod apps;
+
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::symlink;
@@ -9,14 +11,7 @@ use std::process::{Command, Stdio};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::kit::{Done, RoostInstance, RunningCommand, script};
-
-/// Stands in for the Clarity compiler: the module that it makes is empty, and it refuses a source that says so.
-const COMPILER: &str = r#"
-[ "$1" = --version ] && { echo "clarityc stand-in"; exit 0; }
-grep -q REFUSED "$2" && { echo "line 1: REFUSED" >&2; exit 1; }
-printf '\000asm\001\000\000\000' > "$4"
-"#;
+use crate::kit::{Done, RoostInstance, RunningCommand};
 
 const TOKEN: &str = "the-token-of-this-test";
 
@@ -48,9 +43,8 @@ fn source(instance: &RoostInstance, path: &str, text: &str) -> PathBuf {
 }
 
 fn compiler(instance: &RoostInstance) -> String {
-    let file = instance.work().join("clarityc");
-    script(&file, COMPILER);
-    file.display().to_string()
+    fs::create_dir_all(instance.home()).unwrap();
+    testkit::clarity_compiler::write(&instance.home()).display().to_string()
 }
 
 /// A daemon under the name of clarity-runtime's, and its URL.
@@ -81,13 +75,13 @@ fn the_token_that_a_daemon_is_started_with_is_in_no_place_where_agents_could_rea
 fn a_source_is_compiled_and_registered_where_the_original_puts_it() {
     let instance = RoostInstance::new();
     let (compiler, file) = (compiler(&instance), source(&instance, "dice.clarity", "module Dice"));
-    let added = clarityctl(&instance, &["add", "dice", "--compiler-bin", &compiler, "--name", "The dice"]);
-    let answer = json(&added);
-    assert_eq!(answer["ok"], added.code == Some(0), "{added:#?}");
+    instance.configure("[[policy.rules]]\neffect = 'allow'\ntool = 'mcp__roost__dice__fn__add'\n");
+    let add = ["add", "dice", "--compiler-bin", &compiler, "--name", "The dice"];
+    let answer = json(&clarityctl(&instance, &add).ended(0));
+    assert_eq!(answer["ok"], true);
     assert_eq!((answer["module"].as_str(), answer["sourceFile"].as_str()), (Some("dice"), file.to_str()));
     let wasm = instance.work().join(".clarity/build/dice.wasm");
     assert_eq!(answer["wasmPath"].as_str(), wasm.to_str());
-    assert_eq!(fs::read(&wasm).unwrap(), b"\0asm\x01\0\0\0");
     let id = answer["serviceId"].as_str().unwrap();
     let listed = json(&clarityctl(&instance, &["list"]).ended(0));
     assert_eq!(
@@ -96,6 +90,9 @@ fn a_source_is_compiled_and_registered_where_the_original_puts_it() {
     );
     let details = json(&clarityctl(&instance, &["details", id, "--log-limit", "5"]).ended(0));
     assert_eq!(details["service"]["manifest"]["metadata"]["displayName"], "The dice");
+    assert_eq!(details["interface"]["tools"][2]["name"], "fn__add", "{details:#}");
+    let called = instance.run(&["services", "call", "dice", "fn__add", r#"{"args": [2, 3]}"#]).ended(0);
+    assert_eq!(called.stdout.trim(), "5");
     let removed = json(&clarityctl(&instance, &["remove", "dice", "--cleanup-artifacts"]).ended(0));
     assert_eq!((&removed["removed"], &removed["artifactRemoved"]), (&true.into(), &true.into()));
     assert!(!wasm.exists() && file.exists());

@@ -1,12 +1,14 @@
 //! The real agents use a tool of the gateway in a scripted turn, through a real daemon: one call, asked once, one record.
 
 use std::fs;
+use std::io::Write;
+use std::process::Stdio;
 
 use serde_json::Value;
 use testkit::agents::Agent;
 use testkit::scripted_agent::WEATHER;
 
-use crate::kit::{RoostInstance, answer, of_type};
+use crate::kit::{RoostInstance, RunningCommand, answer, of_type};
 use crate::{own_servers, real};
 
 const CHOICE: &str = "[n]o: ";
@@ -99,4 +101,38 @@ fn opencode_uses_a_tool_of_the_gateway() {
 #[test]
 fn claude_uses_a_tool_of_a_gateway_that_has_no_port() {
     uses_the_gateway(Agent::Claude, "claude", &[], Way::Socket);
+}
+
+#[test]
+fn codex_uses_a_tool_of_a_gateway_that_has_no_port() {
+    uses_the_gateway(Agent::Codex, "codex", &["--model", "gpt-5.1-codex"], Way::Socket);
+}
+
+#[test]
+fn gemini_uses_a_tool_of_a_gateway_that_has_no_port() {
+    uses_the_gateway(Agent::Gemini, "gemini", &["--model", "gemini-2.5-pro"], Way::Socket);
+}
+
+#[test]
+fn opencode_uses_a_tool_of_a_gateway_that_has_no_port() {
+    uses_the_gateway(Agent::OpenCode, "opencode", &[], Way::Socket);
+}
+
+#[test]
+fn every_answer_over_stdio_can_be_read_at_once_even_if_a_request_comes_in_pieces() {
+    let instance = RoostInstance::new();
+    let mut command = instance.command(&["gateway", "serve", "--stdio"]);
+    let mut gateway = RunningCommand::new(command.stdin(Stdio::piped()));
+    let mut stdin = gateway.stdin();
+    let hello = r#"{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}"#;
+    write!(stdin, r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{hello}}}"#).unwrap();
+    stdin.write_all(b"\n").unwrap();
+    assert!(gateway.line().is_some_and(|line| line.starts_with(r#"{"jsonrpc":"2.0","id":0,"result""#)));
+    for id in 1..=50 {
+        write!(stdin, r#"{{"jsonrpc":"2.0","id":{id},"#).unwrap();
+        writeln!(stdin, r#""method":"ping"}}"#).unwrap();
+        assert_eq!(gateway.line(), Some(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)));
+    }
+    drop(stdin);
+    gateway.finish().ended(0);
 }

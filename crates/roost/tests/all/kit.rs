@@ -1,10 +1,10 @@
 //! A state directory of its own for each test, and the `roost` binary run with it.
 
 use std::fs::{self, DirBuilder};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -258,6 +258,17 @@ impl RunningCommand {
         self.child.id()
     }
 
+    /// Its stdin, if it was piped; once only.
+    pub(crate) fn stdin(&mut self) -> ChildStdin {
+        self.child.stdin.take().unwrap()
+    }
+
+    /// Writes a line to its standard input, which must be a pipe.
+    pub(crate) fn write_line(&mut self, line: &str) {
+        let input = self.child.stdin.as_mut().unwrap();
+        writeln!(input, "{line}").unwrap();
+    }
+
     /// The next line that it prints; `None` at the end.
     pub(crate) fn line(&mut self) -> Option<String> {
         let mut line = String::new();
@@ -285,8 +296,9 @@ impl RunningCommand {
         self.child.try_wait().unwrap().is_none()
     }
 
-    /// Reads the rest and waits for the end.
+    /// Closes its input, reads the rest and waits for the end.
     pub(crate) fn finish(mut self) -> Done {
+        drop(self.child.stdin.take());
         let mut stdout = String::new();
         while let Some(line) = self.line() {
             stdout.push_str(&line);

@@ -1,0 +1,169 @@
+//! Clarity projects through a real daemon, with a stand-in for the compiler: made by `clarity__bootstrap_app`, called, and
+//! there again after the daemon was killed.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use testkit::clarity_compiler;
+
+use super::program;
+use crate::kit::{RoostInstance, RunningCommand, wait_for};
+
+/// Nobody is there to answer, and a call that asks waits for a person.
+const RULES: &str = "[[policy.rules]]\neffect = 'allow'\ntool = 'mcp__roost__clarity__bootstrap_app'\n\
+    [[policy.rules]]\neffect = 'allow'\ntool = 'mcp__roost__dice__fn__add'\n";
+/// The revision of MCP in which a call needs no handshake.
+const REVISION: &str = "2026-07-28";
+
+/// A daemon in the instance's working folder, below which projects are made.
+fn clarityd(instance: &RoostInstance) -> RunningCommand {
+    instance.configure(RULES);
+    let mut command = program(instance, "clarityd", &["--port", "0"]);
+    command.env("CLARITYC_BIN", clarity_compiler::write(&instance.home()));
+    let mut daemon = RunningCommand::new(&mut command);
+    daemon.lines_to("http://");
+    daemon
+}
+
+/// An MCP client on the standard input and output of `roost gateway serve --stdio`.
+struct StdioClient {
+    gateway: RunningCommand,
+    last_id: u64,
+}
+
+impl StdioClient {
+    fn new(instance: &RoostInstance) -> Self {
+        let mut command = instance.command(&["gateway", "serve", "--stdio"]);
+        Self { gateway: RunningCommand::new(command.stdin(Stdio::piped())), last_id: 0 }
+    }
+
+    /// The result of a tool.
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        self.last_id += 1;
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": REVISION,
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        });
+        let params = json!({ "name": tool, "arguments": arguments, "_meta": meta });
+        let request = json!({ "jsonrpc": "2.0", "id": self.last_id, "method": "tools/call", "params": params });
+        self.gateway.write_line(&request.to_string());
+        loop {
+            let line = self.gateway.line().expect("the gateway answers");
+            let mut answer: Value = serde_json::from_str(&line).unwrap();
+            if answer["id"] == self.last_id {
+                assert!(answer["error"].is_null(), "{tool}: {answer}");
+                return answer["result"].take();
+            }
+        }
+    }
+
+    /// What a tool returns that succeeds.
+    fn succeed(&mut self, tool: &str, arguments: Value) -> Value {
+        let mut result = self.call(tool, arguments);
+        assert!(result["isError"].is_null(), "{tool}: {result:#}");
+        result["structuredContent"].take()
+    }
+
+    /// What a tool says that fails.
+    fn fail(&mut self, tool: &str, arguments: Value) -> String {
+        let result = self.call(tool, arguments);
+        assert_eq!(result["isError"], true, "{tool}: {result:#}");
+        result["content"][0]["text"].as_str().unwrap().to_owned()
+    }
+}
+
+/// The names in a folder, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = entries.collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn an_app_is_made_compiled_and_started_and_its_tool_called() {
+    let instance = RoostInstance::new();
+    let daemon = clarityd(&instance);
+    let mut client = StdioClient::new(&instance);
+    let app = json!({ "project_name": "my-dice", "module_name": "Dice" });
+    let made = client.succeed("clarity__bootstrap_app", app.clone());
+    assert_eq!(
+        (&made["started"], &made["introspected"], &made["idempotent"], &made["service"]["lifecycle"]),
+        (&true.into(), &true.into(), &false.into(), &"RUNNING".into()),
+        "{made:#}"
+    );
+    let folder = instance.work().join("my-dice");
+    assert_eq!(names(&folder), [".clarity", "README.md", "clarity.toml", "src", "tests"]);
+    assert!(folder.join(".clarity/build/Dice.wasm").exists());
+    // The parameters have the names of the source.
+    assert_eq!(client.succeed("dice__fn__add", json!({ "a": 2, "b": 3 })), json!({ "result": 5 }));
+    let again = client.succeed("clarity__bootstrap_app", app);
+    assert!(made["service"]["serviceId"].is_string());
+    assert_eq!((&again["idempotent"], &again["service"]["serviceId"]), (&true.into(), &made["service"]["serviceId"]));
+    client.gateway.finish().ended(0);
+    daemon.signal(Signal::TERM);
+    daemon.finish().ended(0);
+    instance.assert_nothing_left();
+}
+
+#[test]
+fn an_app_that_does_not_compile_or_start_leaves_nothing() {
+    let instance = RoostInstance::new();
+    let daemon = clarityd(&instance);
+    let mut client = StdioClient::new(&instance);
+    for (module, says) in [("REFUSED", "line 1: REFUSED"), ("TRAPS", "unreachable")] {
+        let said = client.fail("clarity__bootstrap_app", json!({ "project_name": "app", "module_name": module }));
+        assert!(said.contains(says) && said.contains("everything is as it was"), "{said}");
+        assert_eq!(names(&instance.work()), Vec::<String>::new(), "after {module}");
+        let summary = client.succeed("runtime__status_summary", json!({}));
+        assert_eq!(summary["total"], 0, "after {module}");
+    }
+    client.gateway.finish().ended(0);
+    daemon.signal(Signal::TERM);
+    daemon.finish().ended(0);
+}
+
+#[test]
+fn a_module_is_called_again_after_the_daemon_was_killed_and_is_not_compiled_again() {
+    let instance = RoostInstance::new();
+    instance.configure(RULES);
+    let compiler = clarity_compiler::write(&instance.home()).display().to_string();
+    fs::write(
+        instance.work().join("dice.clarity"),
+        "module Dice\nfunction add(a: Int64, b: Int64) -> Int64 { a + b }\n",
+    )
+    .unwrap();
+    instance.run(&["up"]).ended(0);
+    instance.run(&["services", "add", "dice", "--compiler-bin", &compiler]).ended(0);
+    let add = || instance.run(&["services", "call", "dice", "fn__add", r#"{"a": 2, "b": 3}"#]).ended(0).stdout;
+    assert_eq!(add().trim(), "5");
+    let compiled = || compiled_files(&instance.state().join("wasm-cache"));
+    let before = wait_for("the compiled module to be kept", || Some(compiled()).filter(|files| !files.is_empty()));
+    instance.kill_daemon();
+    instance.run(&["up"]).ended(0);
+    // It starts with the daemon; who starts it again meanwhile waits for the same start.
+    instance.run(&["services", "start", "dice"]).ended(0);
+    assert_eq!(add().trim(), "5");
+    assert_eq!(compiled(), before);
+    instance.assert_nothing_left();
+}
+
+/// The compiled modules in a cache, with the time at which each was written.
+fn compiled_files(folder: &Path) -> Vec<(String, std::time::SystemTime)> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = paths
+        .flat_map(|path| match path.is_dir() {
+            true => compiled_files(&path),
+            // Beside each module the cache keeps when it was used.
+            false if path.extension().is_some() => Vec::new(),
+            false => vec![(path.display().to_string(), path.metadata().unwrap().modified().unwrap())],
+        })
+        .collect();
+    files.sort();
+    files
+}
