@@ -135,6 +135,19 @@ describe("services", () => {
     await desk.waitForURL(/\/s\/[^#]+#\d+$/);
   });
 
+  test("a call of a client of the gateway waits in the inbox, and the phone allows it with a second tap", async () => {
+    const client = await daemon.mcpClient("editor");
+    await phone.goto(daemon.http);
+    const called = client("notes__take_note", { text: "buy milk" });
+    await phone.locator("[data-pending]").first().click();
+    const sheet = phone.getByRole("dialog");
+    await sheet.getByText("buy milk").first().waitFor();
+    // What a service's tool does is not known, so it counts as dangerous.
+    await sheet.getByRole("button", { name: "Allow once" }).click();
+    await sheet.getByRole("button", { name: "Tap again to allow" }).click();
+    assert.match(await called, /noted: buy milk/);
+  });
+
   test("one is removed after a second question, and everybody's list forgets it", async () => {
     await phone.goto(`${daemon.http}/services`);
     await phone.getByRole("link", { name: /ill/ }).waitFor();
