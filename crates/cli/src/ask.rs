@@ -86,6 +86,12 @@ impl Asker {
         }
     }
 
+    /// True if this event ends what is being asked.
+    pub(crate) fn is_resolved_by(&self, event: &NormalizedEvent) -> bool {
+        let Some(asking) = &self.asking else { return false };
+        matches!(PendingChange::from_event(event), Some(PendingChange::Closed(id)) if id == asking.pending.id())
+    }
+
     /// True while an answer is being typed.
     pub(crate) fn is_asking(&self) -> bool {
         self.asking.is_some()

@@ -266,19 +266,23 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Prints events up to the task's last one; tells how it ended if it is among them. The others are kept.
+    /// Prints events up to the task's last one; tells how it ended if it is among them. The others are kept, also those
+    /// after the end of what is being asked: whoever types must be told of it before they read on.
     async fn show(
         &mut self,
         lines: &EventLines,
         first: usize,
         wanted: &mut WatchedTask,
     ) -> Result<Option<TaskOutcome>, Error> {
-        let (mut outcome, mut end) = (None, first);
-        while end < lines.len() && outcome.is_none() {
+        let (mut outcome, mut end, mut is_ask_over) = (None, first, false);
+        while end < lines.len() && outcome.is_none() && !is_ask_over {
             if lines[end].may_bound_task() {
                 let event = lines[end].event()?;
                 outcome = wanted.ended(event);
                 self.note_task(event, wanted).await?;
+            }
+            if let Some(asker) = self.asker.as_ref().filter(|asker| asker.is_asking()) {
+                is_ask_over = asker.is_resolved_by(lines[end].event()?);
             }
             end += 1;
         }
