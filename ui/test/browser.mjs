@@ -59,3 +59,26 @@ export async function startSession(page, prompt) {
 export async function picture(page, name) {
   if (process.env.SCREENS) await page.screenshot({ path: join(process.env.SCREENS, `${name}.png`), animations: "disabled" });
 }
+
+/**
+ * Puts `change` between the page's next sockets and their messages: it is given each message and a function that lets one
+ * through. It runs in the page, because Playwright's own routes send into sockets that are closing; the sockets are in
+ * `window.sockets`.
+ */
+export async function between(page, change) {
+  const install = (change) => {
+    window.sockets = [];
+    window.WebSocket = class extends WebSocket {
+      constructor(...given) {
+        super(...given);
+        window.sockets.push(this);
+      }
+
+      set onmessage(handler) {
+        const pass = (message) => handler({ data: JSON.stringify(message) });
+        super.onmessage = ({ data }) => change(JSON.parse(data), pass);
+      }
+    };
+  };
+  await page.addInitScript(`(${install})(${change})`);
+}

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { openBrowser, openDevice, pair, picture, startSession } from "./browser.mjs";
+import { between, openBrowser, openDevice, pair, picture, startSession } from "./browser.mjs";
 import { Daemon } from "./daemon.mjs";
 
 async function world(test, kind, scope = "operate", options = {}) {
@@ -16,20 +16,9 @@ async function world(test, kind, scope = "operate", options = {}) {
   return { daemon, browser, page };
 }
 
-/** Puts `change` between the daemon and the page's next connections: it returns a message as it is or another, or nothing. */
-async function between(page, change) {
-  await page.routeWebSocket(/\/ws$/, (socket) => {
-    const server = socket.connectToServer();
-    server.onMessage((text) => {
-      const message = change(JSON.parse(text));
-      if (message) socket.send(JSON.stringify(message));
-    });
-  });
-}
-
 test("loading: a skeleton stands where things will be", async (test) => {
   const { daemon, page } = await world(test, "phone", "operate", { colorScheme: "dark" });
-  await between(page, () => undefined);
+  await between(page, () => {});
   await page.goto(daemon.http);
   await page.locator(".skeleton .bar").first().waitFor();
   await picture(page, "loading-phone-dark");
@@ -37,7 +26,7 @@ test("loading: a skeleton stands where things will be", async (test) => {
 
 test("busy: two thousand events a second are drawn, and the page still answers", async (test) => {
   const { page } = await world(test, "desk");
-  await startSession(page, "drip 20000 2000");
+  await startSession(page, "drip 400000 2000");
   await page.waitForFunction(() => document.querySelector(".scroll-area")?.innerText.length > 4_000);
   await picture(page, "busy-desk-light");
   await page.getByRole("button", { name: "Stop" }).click();
@@ -47,26 +36,24 @@ test("busy: two thousand events a second are drawn, and the page still answers",
 
 test("resuming: after an interruption the page says that it still reads, and counts as live only then", async (test) => {
   const { daemon, page } = await world(test, "phone");
-  let [isHeld, release] = [false, () => {}];
-  const sockets = [];
-  await page.routeWebSocket(/\/ws$/, (socket) => {
-    const server = socket.connectToServer();
-    sockets.push(server);
-    server.onMessage((text) => {
-      const send = () => socket.send(text);
-      if (isHeld && JSON.parse(text).result?.sessions) release = send;
-      else send();
-    });
+  await between(page, (message, pass) => {
+    if (window.held && message.result?.sessions) window.held.push(() => pass(message));
+    else pass(message);
   });
   await page.goto(daemon.http);
   await page.getByRole("heading", { name: "No agent has worked here yet" }).waitFor();
-  isHeld = true;
-  await sockets[0].close();
+  await page.evaluate(() => {
+    window.held = [];
+    window.sockets.at(-1).close();
+  });
   const bar = page.locator("[data-phase=resuming]");
   await bar.getByText(/as of .*reading what happened since/).waitFor();
   await picture(page, "resuming-phone-light");
-  isHeld = false;
-  release();
+  await page.evaluate(() => {
+    const { held } = window;
+    window.held = undefined;
+    held.forEach((pass) => pass());
+  });
   await bar.waitFor({ state: "detached" });
 });
 
@@ -87,9 +74,9 @@ test("refused: a device that may only watch sees everything, and each button tha
 
 test("another version: a page and a daemon that do not belong together say so", async (test) => {
   const { daemon, page } = await world(test, "desk");
-  await between(page, (message) => {
+  await between(page, (message, pass) => {
     if (message.result?.serverInfo) message.result.serverInfo.version = "9.9.9";
-    return message;
+    pass(message);
   });
   await page.goto(daemon.http);
   await page.getByText(/Roost is version 9\.9\.9, this page \d/).waitFor();

@@ -12,6 +12,8 @@ const DEAD_MS = 30_000;
 const CHECK_MS = 5_000;
 /** WebSocket's code for "policy violation": the token has expired or was revoked. */
 const POLICY_VIOLATION = 1008;
+/** `WebSocket.OPEN`; a higher state is closing or closed. */
+const OPEN = 1;
 
 interface Waiting {
   resolve(result: never): void;
@@ -75,6 +77,8 @@ export class Connection {
   }
 
   call<M extends keyof Methods>(method: M, params: Methods[M]["params"]): Promise<Methods[M]["result"]> {
+    // A peer that has gone away may leave a socket closing for long, and what is sent into it is dropped.
+    if (this.#socket.readyState > OPEN) this.#end(new ConnectionLost("the connection is closing"));
     if (this.#ended) return Promise.reject(new NotConnected(this.#ended.message));
     const id = ++this.#lastId;
     this.#send({ jsonrpc: "2.0", id, method, params });
@@ -106,8 +110,7 @@ export class Connection {
   }
 
   #send(message: unknown): void {
-    // A closing socket would only drop it; whoever waits is told when it has closed.
-    if (this.#socket.readyState === 1) this.#socket.send(JSON.stringify(message));
+    if (this.#socket.readyState === OPEN) this.#socket.send(JSON.stringify(message));
   }
 
   #receive(message: Message, onEvent: OnEvent): void {

@@ -202,6 +202,21 @@ test("a call that waits when the line is cut fails, and one that comes meanwhile
   client.close();
 });
 
+test("a call on a socket that is closing is not sent, and the client connects again without waiting for the close", async () => {
+  const daemon = new Daemon({ "status/health": () => ({ result: { healthy: true } }) });
+  const { client, again } = await connected(daemon);
+  const waiting = client.call("status/get");
+  await Promise.resolve();
+  // A peer that has gone away never answers the close, and a browser waits long for that.
+  daemon.socket.readyState = 2;
+  await assert.rejects(client.call("status/health"), NotConnected);
+  await assert.rejects(waiting, ConnectionLost);
+  await again();
+  assert.equal((await client.call("status/health")).healthy, true);
+  assert.equal(daemon.sent("status/health").length, 1, "nothing went into the socket that was closing");
+  client.close();
+});
+
 test("it tries again and again, asking for a better token where the last one may have been refused", async () => {
   const daemon = new Daemon();
   const asked = [];
