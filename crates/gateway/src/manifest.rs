@@ -11,6 +11,9 @@ use crate::runs::wrong_schedule;
 /// The schema that clients can check their manifests with.
 pub const SCHEMA: &str = include_str!("../../../schemas/mcp-service-v1.schema.json");
 
+/// The one policy. A manifest that names another one wants rules that nobody would apply.
+const POLICY: &str = "default";
+
 static VALIDATOR: LazyLock<Option<Validator>> = LazyLock::new(|| {
     let schema = serde_json::from_str(SCHEMA).ok()?;
     jsonschema::draft202012::new(&schema).ok()
@@ -37,6 +40,10 @@ pub fn parse(document: &Value) -> Result<Manifest, InvalidManifest> {
     }
     let manifest: Manifest =
         serde_json::from_value(document.clone()).map_err(|error| invalid(String::new(), error.to_string()))?;
+    if manifest.spec.policy_ref != POLICY {
+        let reason = format!("there is no policy of this name; the rules of every service are those of \"{POLICY}\"");
+        return Err(invalid("/spec/policyRef".into(), reason));
+    }
     match wrong_schedule(&manifest) {
         Some((pointer, reason)) => Err(invalid(pointer, reason)),
         None => Ok(manifest),
@@ -137,6 +144,7 @@ mod tests {
             ("/metadata/agent/timer/schedules/0/scheduleExpr", timed(&["every 1 year"])),
             ("/metadata/agent/timer/schedules/1/scheduleId", timed(&["every 1 s", "every 2 s"])),
             ("/spec/policyRef", with("/spec/policyRef", Some("".into()))),
+            ("/spec/policyRef", with("/spec/policyRef", Some("strict".into()))),
         ];
         for (pointer, document) in cases {
             let refused = parse(&document).unwrap_err();

@@ -479,6 +479,8 @@ wire! {
         mcp_path: String,
         /// Whether every enabled service that starts with the daemon can be used.
         healthy: bool,
+        /// The namespaces of those that cannot, or that do not answer as they should.
+        degraded: Vec<String>,
     }
 }
 

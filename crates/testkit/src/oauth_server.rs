@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
 use axum::body::Bytes;
@@ -20,17 +21,21 @@ const CODE: &str = "the-code";
 
 struct OAuthServer {
     base: String,
-    /// The tokens that are good: each is replaced when it is renewed.
+    /// The token that is good: it is replaced when it is renewed, and when it expires.
     token: Mutex<String>,
+    /// Whether no token is renewed any more.
+    is_revoked: AtomicBool,
 }
 
-/// Starts the server on a thread of its own, until this process ends; the address of its MCP endpoint.
+/// Starts the server on a thread of its own, until this process ends; the address of its MCP endpoint. A request to
+/// `/expire` beside it ends the token that is good, and one to `/revoke` the login.
 pub fn start() -> String {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     listener.set_nonblocking(true).unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
     let endpoint = format!("{base}/mcp");
-    let server = Arc::new(OAuthServer { base, token: Mutex::new("first-token".into()) });
+    let server = Arc::new(OAuthServer { base, token: Mutex::default(), is_revoked: false.into() });
+    server.expire();
     let router = Router::new()
         .route("/mcp", post(receive))
         .route("/.well-known/oauth-protected-resource", get(resource))
@@ -39,6 +44,8 @@ pub fn start() -> String {
         .route("/register", post(register))
         .route("/authorize", get(authorize))
         .route("/token", post(token))
+        .route("/expire", get(async |State(server): State<Arc<OAuthServer>>| server.expire()))
+        .route("/revoke", get(revoke))
         .with_state(server);
     std::thread::Builder::new()
         .name("oauth server".into())
@@ -51,6 +58,18 @@ pub fn start() -> String {
         })
         .unwrap();
     endpoint
+}
+
+impl OAuthServer {
+    /// Makes another token the good one, which is returned by [`token`] only.
+    fn expire(&self) {
+        *self.token.lock() = format!("{}-token", uuid::Uuid::new_v4());
+    }
+}
+
+async fn revoke(State(server): State<Arc<OAuthServer>>) {
+    server.is_revoked.store(true, Ordering::Relaxed);
+    server.expire();
 }
 
 async fn receive(State(server): State<Arc<OAuthServer>>, headers: HeaderMap, body: Bytes) -> Response {
@@ -107,14 +126,14 @@ async fn token(State(server): State<Arc<OAuthServer>>, form: String) -> Response
     let value = |name: &str| form.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
     let is_good = match value("grant_type") {
         Some("authorization_code") => value("code") == Some(CODE) && value("code_verifier").is_some(),
-        Some("refresh_token") => true,
+        Some("refresh_token") => !server.is_revoked.load(Ordering::Relaxed),
         _ => false,
     };
     if !is_good {
         return (StatusCode::BAD_REQUEST, Json(json!({ "error": "invalid_grant" }))).into_response();
     }
-    let token = format!("{}-token", uuid::Uuid::new_v4());
-    server.token.lock().clone_from(&token);
+    server.expire();
+    let token = server.token.lock().clone();
     let answer = json!({
         "access_token": token, "token_type": "Bearer", "expires_in": 3600, "refresh_token": "the-refresh-token",
     });

@@ -295,8 +295,9 @@ impl LegacyClient<'_> {
     }
 
     async fn ask(&self, method: &str, params: Option<&RawValue>) -> ServerAnswer {
+        let params = params.map(|params| as_seen(self.forwarding, params.to_owned()));
         match self.session.context.profile.answers(method) {
-            true => self.session.ask(self.forwarding.request.outlet, method, params).await,
+            true => self.session.ask(self.forwarding.request.outlet, method, params.as_deref()).await,
             false => Err(unanswerable(method)),
         }
     }
@@ -353,7 +354,16 @@ async fn relay(forwarding: &Forwarding<'_>, method: &str, params: Option<&RawVal
     if method == "notifications/message" && !is_wanted(request.log_level(), params) {
         return;
     }
-    request.outlet.send(message(jsonrpc::request(None, method, params))).await;
+    let qualified = params.map(|params| as_seen(forwarding, params.to_owned()));
+    request.outlet.send(message(jsonrpc::request(None, method, qualified.as_deref()))).await;
+}
+
+/// What a service wrote, with the ids of tasks as the client knows them.
+fn as_seen(forwarding: &Forwarding<'_>, written: Box<RawValue>) -> Box<RawValue> {
+    match forwarding.request.context.view {
+        View::One(_) => written,
+        View::All | View::Lazy => task_ids::qualify(written, &forwarding.service.namespace),
+    }
 }
 
 /// Whether a client that wants log lines from this level on wants this one.
@@ -368,11 +378,9 @@ fn shape(forwarding: &Forwarding<'_>, result: Box<RawValue>) -> Box<RawValue> {
     let request = forwarding.request;
     let result = match request.context.view {
         View::One(_) => result,
-        View::All | View::Lazy => {
-            let namespace = &forwarding.service.namespace;
-            task_ids::qualify(result_uris::qualify(result, namespace), namespace)
-        }
+        View::All | View::Lazy => result_uris::qualify(result, &forwarding.service.namespace),
     };
+    let result = as_seen(forwarding, result);
     let is_from_legacy = matches!(forwarding.service.profile.era, Era::Legacy(_));
     match RawObject::parse(&result) {
         Some(mut members) if request.context.is_modern() && is_from_legacy => {

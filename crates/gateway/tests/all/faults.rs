@@ -103,6 +103,21 @@ async fn a_program_gets_its_own_variables_and_none_of_the_daemon() {
 }
 
 #[tokio::test]
+async fn the_arguments_of_calls_are_in_no_log() {
+    let gateway = Gateway::new();
+    let server = ScriptedHttp::start(String::new()).await;
+    for origin in [program("wrong-id"), remote(&server)] {
+        let connected = gateway.connect(origin).await.unwrap();
+        let secret = json!({ "name": "good", "arguments": { "key": "s3cret-argument" } });
+        call(&*connected.upstream, "tools/call", secret).await.unwrap().unwrap();
+        connected.upstream.close().await;
+    }
+    for source in [LogSource::Gateway, LogSource::Stdout, LogSource::Stderr] {
+        assert!(!gateway.log.has(source, "s3cret-argument"), "{source:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_program_that_is_missing_is_named() {
     let refused =
         Gateway::new().connect(json!({ "type": "stdio_mcp", "command": "no-such-program" })).await.err().unwrap();

@@ -108,12 +108,48 @@ fn a_service_that_wants_a_login_runs_after_it_and_is_forgotten_with_it() {
     instance.run(&["up"]).ended(0);
     let add = ["services", "add-remote", "--module", "docs", "--endpoint", &endpoint];
     instance.run(&add).ended(1);
-    let health = |expected: &str| {
-        let shown = instance.run(&["services", "status", "--json", "docs"]).ended(0).stdout;
-        assert_eq!(serde_json::from_str::<Value>(&shown).unwrap()["runtime"]["health"], expected);
-    };
-    health("UNAUTHORIZED");
+    assert_eq!(health(&instance), "UNAUTHORIZED");
+    log_in(&instance);
+    assert_eq!(health(&instance), "HEALTHY");
 
+    // The login is kept where the log is, and goes with the service.
+    instance.run(&["down"]).ended(0);
+    instance.run(&["services", "start", "docs"]).ended(0);
+    instance.run(&["services", "remove", "docs"]).ended(0);
+    instance.run(&add).ended(1);
+    assert_eq!(health(&instance), "UNAUTHORIZED");
+    instance.assert_nothing_left();
+}
+
+#[test]
+fn a_login_that_has_expired_is_renewed_and_one_that_was_revoked_is_asked_for() {
+    let instance = RoostInstance::new();
+    instance.configure("[[policy.rules]]\neffect = 'allow'\nname = 'weather'\ntool = 'mcp__roost__docs__weather'\n");
+    let endpoint = oauth_server::start();
+    instance.run(&["up"]).ended(0);
+    instance.run(&["services", "add-remote", "--module", "docs", "--endpoint", &endpoint]).ended(1);
+    log_in(&instance);
+    let call = || instance.run(&["services", "call", "docs", "weather", "{}"]);
+    assert_eq!(call().ended(0).stdout.trim(), WEATHER);
+    let beside = |path: &str| browse(&endpoint.replace("/mcp", path));
+    assert!(beside("/expire").starts_with("HTTP/1.1 200"));
+    assert_eq!(call().ended(0).stdout.trim(), WEATHER, "the token is renewed unseen");
+    assert!(beside("/revoke").starts_with("HTTP/1.1 200"));
+    let refused = call().ended(1);
+    assert!(refused.stderr.contains("roost services login"), "{refused:#?}");
+    instance.run(&["services", "restart", "docs"]).ended(1);
+    assert_eq!(health(&instance), "UNAUTHORIZED");
+    instance.assert_nothing_left();
+}
+
+fn health(instance: &RoostInstance) -> String {
+    let shown = instance.run(&["services", "status", "--json", "docs"]).ended(0).stdout;
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    shown["runtime"]["health"].as_str().unwrap().to_owned()
+}
+
+/// Logs in to the service `docs` as a person does, until it runs.
+fn log_in(instance: &RoostInstance) {
     let mut login = instance.start_with_stderr(&["services", "login", "docs"]);
     login.lines_to("Open this address");
     let agreed = browse(login.line().unwrap().trim());
@@ -122,15 +158,6 @@ fn a_service_that_wants_a_login_runs_after_it_and_is_forgotten_with_it() {
     assert!(browse(&elsewhere).starts_with("HTTP/1.1 404"), "only the login's own address counts");
     assert!(browse(back).contains("Roost has the answer"));
     assert_eq!(login.finish().ended(0).stdout.trim(), "docs runs, with 1 tools.");
-    health("HEALTHY");
-
-    // The login is kept where the log is, and goes with the service.
-    instance.run(&["down"]).ended(0);
-    instance.run(&["services", "start", "docs"]).ended(0);
-    instance.run(&["services", "remove", "docs"]).ended(0);
-    instance.run(&add).ended(1);
-    health("UNAUTHORIZED");
-    instance.assert_nothing_left();
 }
 
 #[test]

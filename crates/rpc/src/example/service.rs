@@ -59,7 +59,7 @@ pub(super) fn with_gateway_status(status: Value) -> Value {
     let mut status = status;
     let gateway = json!({
         "runtime": { "version": "0.1.0", "pid": 4242, "uptimeSeconds": 3600 },
-        "gateway": { "listen": "127.0.0.1:8766", "mcpPath": "/mcp", "healthy": true },
+        "gateway": { "listen": "127.0.0.1:8766", "mcpPath": "/mcp", "healthy": true, "degraded": [] },
         "summary": {
             "total": 1, "mcpServices": 1, "agentServices": 0, "running": 1, "runningMcp": 1, "runningAgent": 0,
             "degraded": 0, "stopped": 0, "quarantined": 0, "local": 0, "remote": 1, "localMcp": 0, "remoteMcp": 1,

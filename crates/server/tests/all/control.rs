@@ -1,5 +1,6 @@
 //! The gateway's own tools over `/mcp`: each is called, and each is refused to whoever may not call it.
 
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
 use roost_engine::adapter::{McpServer, McpServerTransport};
@@ -45,7 +46,8 @@ async fn agent(door: &mut Door) -> (McpClient, String, FakeTask, FakeSession) {
     (McpClient::with_token(door, "/mcp", token), session.to_string(), task, runtime)
 }
 
-fn manifest(module: &str) -> Value {
+/// The manifest of a service that is a program.
+pub(crate) fn manifest(module: &str) -> Value {
     json!({
         "apiVersion": "clarity.runtime/v1", "kind": "MCPService",
         "metadata": { "sourceFile": module, "module": module, "serviceType": "mcp" },
@@ -221,13 +223,39 @@ async fn a_client_without_a_token_is_not_the_local_user_where_no_token_is_asked_
 }
 
 #[tokio::test]
+async fn no_project_is_written_or_registered_for_whoever_may_not_or_is_denied_it() {
+    let (mut door, governor) = door().await;
+    let repo = door.harness.home.path().join("repo");
+    let (admin, operator) = (client(&door, Scope::Admin).await, client(&door, Scope::Operate).await);
+    let (agent, _, _task, _runtime) = agent(&mut door).await;
+    let (tool, arguments) = ("clarity__bootstrap_app", json!({ "project_name": "dice" }));
+    let refused = call(&operator, tool, arguments.clone()).await;
+    assert!(refused["content"][0]["text"].as_str().unwrap().contains("needs the scope admin"), "{refused}");
+    let unknown = agent.error("tools/call", json!({ "name": tool, "arguments": arguments })).await;
+    assert_eq!(unknown["message"], format!("Unknown tool: {tool}"));
+    governor.denied.lock().insert(tool.into());
+    let denied = call(&admin, tool, arguments).await;
+    assert_eq!(denied["content"][0]["text"], "clarity__bootstrap_app is not allowed here");
+    assert!(!repo.join("dice").exists() && door.services.list().is_empty());
+}
+
+#[tokio::test]
 async fn nobody_chooses_the_compiler_and_no_folder_leads_out() {
     let (door, _) = door().await;
     let admin = client(&door, Scope::Admin).await;
+    let home = door.harness.home.path();
+    let (program, ran) = (home.join("evil"), home.join("ran"));
+    std::fs::write(&program, format!("#!/bin/sh\ntouch {}\n", ran.display())).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let program = program.to_str().unwrap();
     for (tool, arguments, says) in [
-        ("clarity__ensure_compiler", json!({ "compiler_bin": "/bin/sh" }), "compiler_bin is not taken"),
-        ("clarity__ensure_compiler", json!({ "install_command": ["sh"] }), "install_command is not taken"),
-        ("clarity__bootstrap_app", json!({ "project_name": "a", "compiler_bin": "sh" }), "compiler_bin is not taken"),
+        ("clarity__ensure_compiler", json!({ "compiler_bin": program }), "compiler_bin is not taken"),
+        ("clarity__ensure_compiler", json!({ "install_command": [program] }), "install_command is not taken"),
+        (
+            "clarity__bootstrap_app",
+            json!({ "project_name": "a", "compiler_bin": program }),
+            "compiler_bin is not taken",
+        ),
         ("clarity__bootstrap_app", json!({ "project_name": "a", "auto_install": true }), "installs no programs"),
         ("clarity__bootstrap_app", json!({ "project_name": "../a" }), "cannot be a project's name"),
         ("clarity__bootstrap_app", json!({ "project_name": "a", "dir": ".." }), "cannot be used"),
@@ -244,4 +272,5 @@ async fn nobody_chooses_the_compiler_and_no_folder_leads_out() {
         assert!(text.contains(says), "{tool}: {text}");
         assert!(!text.contains("s3cret"), "{text}");
     }
+    assert!(!ran.exists(), "a program of the caller's choice was run");
 }

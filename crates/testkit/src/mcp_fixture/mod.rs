@@ -9,6 +9,7 @@ pub mod lines;
 mod lists;
 mod prompts;
 mod resources;
+mod tasks;
 mod tools;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,6 +54,10 @@ pub struct McpFixture {
     era: FixtureEra,
     has_extra_tool: AtomicBool,
     has_extra_prompt: AtomicBool,
+    /// Whether calls may run as tasks.
+    has_tasks: bool,
+    /// Whether every call asks the client for samples and never ends.
+    asks_forever: bool,
     /// What the server says outside of any request: the method and its parameters.
     said: broadcast::Sender<(&'static str, Value)>,
 }
@@ -82,7 +87,18 @@ impl McpFixture {
     /// A server of this era.
     pub fn new(era: FixtureEra) -> Self {
         let (said, _) = broadcast::channel(64);
-        Self { era, has_extra_tool: AtomicBool::new(false), has_extra_prompt: AtomicBool::new(false), said }
+        let (has_extra_tool, has_extra_prompt) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self { era, has_extra_tool, has_extra_prompt, has_tasks: false, asks_forever: false, said }
+    }
+
+    /// The same server, whose calls may run as tasks.
+    pub fn with_tasks(self) -> Self {
+        Self { has_tasks: true, ..self }
+    }
+
+    /// The same server, whose calls ask the client for one sample after the other.
+    pub fn asking_forever(self) -> Self {
+        Self { asks_forever: true, ..self }
     }
 
     /// The era in which it answers.
@@ -116,6 +132,9 @@ impl McpFixture {
         if self.era == FixtureEra::Legacy {
             all["logging"] = json!({});
         }
+        if self.has_tasks {
+            tasks::add_capability(self.era, &mut all);
+        }
         all
     }
 
@@ -134,7 +153,9 @@ impl McpFixture {
             Err(Stop::Error(error)) => return Err(error),
         };
         if is_modern {
-            result["resultType"] = "complete".into();
+            if result.get("resultType").is_none() {
+                result["resultType"] = "complete".into();
+            }
             if method.ends_with("/list") || ["resources/read", "server/discover"].contains(&method) {
                 result["ttlMs"] = 0.into();
                 result["cacheScope"] = "private".into();
@@ -161,7 +182,10 @@ impl Exchange<'_> {
             "prompts/list" => Ok(lists::prompts(self.fixture.has_extra_prompt.load(Ordering::Relaxed))),
             "resources/list" => Ok(lists::resources()),
             "resources/templates/list" => Ok(lists::templates()),
+            "tools/call" if self.fixture.asks_forever => self.ask_forever().await,
+            "tools/call" if self.is_task() => Ok(self.begin_task()),
             "tools/call" => self.call_tool().await,
+            "tasks/get" | "tasks/cancel" | "tasks/result" if self.fixture.has_tasks => self.on_task(method),
             "prompts/get" => self.get_prompt().await,
             "resources/read" => self.read_resource(),
             "completion/complete" => {
@@ -230,6 +254,17 @@ impl Exchange<'_> {
             result["requestState"] = state.into();
         }
         Err(Stop::InputRequired(result))
+    }
+
+    async fn ask_forever(&self) -> Outcome {
+        let (method, params) = ("sampling/createMessage", tools::sampling("What next?", 10));
+        if self.fixture.era == FixtureEra::Modern {
+            let requests = json!({ "next": { "method": method, "params": params } });
+            return Err(Stop::InputRequired(json!({ "resultType": "input_required", "inputRequests": requests })));
+        }
+        loop {
+            self.client.ask(method, params.clone()).await?;
+        }
     }
 
     /// Whether a modern client said that it can do this.

@@ -193,7 +193,7 @@ fn image() -> Value {
     json!({ "type": "image", "data": PNG, "mimeType": "image/png" })
 }
 
-fn sampling(prompt: &str, tokens: u32) -> Value {
+pub(super) fn sampling(prompt: &str, tokens: u32) -> Value {
     json!({ "messages": [{ "role": "user", "content": { "type": "text", "text": prompt } }], "maxTokens": tokens })
 }
 

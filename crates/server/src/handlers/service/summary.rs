@@ -15,10 +15,13 @@ pub(crate) fn gateway_status(host: &Host) -> GatewayStatus {
     let views = host.services.list();
     let mut summary = ServiceCounts::default();
     views.iter().for_each(|view| count(&mut summary, view));
-    let is_fine = |view: &ServiceView| {
-        let spec = &view.stored.manifest.spec;
-        !(spec.enabled && spec.autostart) || view.life.lifecycle == Lifecycle::Running
+    let is_degraded = |view: &&ServiceView| {
+        let (spec, life) = (&view.stored.manifest.spec, &view.life);
+        spec.enabled && spec.autostart && (life.lifecycle, life.health) != (Lifecycle::Running, Health::Healthy)
     };
+    let degraded = views.iter().map(|view| &**view).filter(is_degraded);
+    let mut degraded: Vec<_> = degraded.map(|view| view.stored.namespace().as_str().to_owned()).collect();
+    degraded.sort();
     GatewayStatus {
         runtime: RuntimeProcess {
             version: host.daemon.version.clone(),
@@ -28,7 +31,8 @@ pub(crate) fn gateway_status(host: &Host) -> GatewayStatus {
         gateway: GatewayEndpoint {
             listen: host.auth.endpoint.address.map(|address| address.to_string()),
             mcp_path: "/mcp".into(),
-            healthy: views.iter().all(|view| is_fine(view)),
+            healthy: degraded.is_empty(),
+            degraded,
         },
         summary,
         services: views.iter().map(|view| summarize(view)).collect(),

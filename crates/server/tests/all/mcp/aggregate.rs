@@ -1,5 +1,6 @@
 //! `/mcp`: all services at once, under names that tell them apart.
 
+use roost_gateway::breaker::CallOutcome;
 use serde_json::{Value, json};
 use testkit::mcp_fixture::FixtureEra::{Legacy, Modern};
 
@@ -72,6 +73,17 @@ async fn a_denied_call_reaches_no_service_and_the_agent_reads_why() {
     assert_eq!(result["isError"], true);
     assert_eq!(result["content"][0]["text"], "old__test_simple_text is not allowed here");
     assert!(gateway.backend.outcomes.lock().is_empty());
+}
+
+#[tokio::test]
+async fn what_a_caller_does_wrong_and_what_a_tool_cannot_do_says_nothing_against_the_service() {
+    let (gateway, door) = gateway().await;
+    let client = McpClient::legacy(&door, "/mcp").await;
+    let forged = json!({ "name": "old__test_input_required_result_tampered_state", "requestState": "forged" });
+    assert_eq!(client.error("tools/call", forged).await["code"], -32602);
+    let failed = client.call("tools/call", json!({ "name": "old__test_error_handling" })).await;
+    assert_eq!(failed["isError"], true);
+    assert_eq!(*gateway.backend.outcomes.lock(), [CallOutcome::Answered, CallOutcome::Answered]);
 }
 
 #[tokio::test]

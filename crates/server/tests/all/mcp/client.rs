@@ -98,6 +98,12 @@ impl McpClient {
         client
     }
 
+    /// The same modern client, which can do this, too.
+    pub(crate) fn that_can(mut self, capability: &str, how: Value) -> Self {
+        self.capabilities[capability] = how;
+        self
+    }
+
     /// The same address for another one's session.
     pub(crate) fn with_session_of(&self, other: &Self) -> Self {
         Self { session: other.session.clone(), ..self.clone() }

@@ -38,10 +38,10 @@ pub(crate) struct FixtureBackend {
 
 impl FixtureBackend {
     /// Begins to serve these, and follows their changes for as long as the test runs.
-    pub(crate) async fn start(services: &[(&str, FixtureEra)]) -> Arc<Self> {
-        let service = |(name, era): &(&str, FixtureEra)| (Namespace::from_text(name), Arc::new(McpFixture::new(*era)));
+    async fn start(services: Vec<(&str, McpFixture)>) -> Arc<Self> {
+        let service = |(name, fixture)| (Namespace::from_text(name), Arc::new(fixture));
         let backend = Arc::new(Self {
-            services: services.iter().map(service).collect(),
+            services: services.into_iter().map(service).collect(),
             catalog: Mutex::default(),
             changed: watch::Sender::new(0),
             unasked: broadcast::Sender::new(64),
@@ -272,6 +272,10 @@ pub(crate) struct FixtureGateway {
 
 impl FixtureGateway {
     pub(crate) async fn start(services: &[(&str, FixtureEra)]) -> Self {
+        Self::over(services.iter().map(|(name, era)| (*name, McpFixture::new(*era))).collect()).await
+    }
+
+    pub(crate) async fn over(services: Vec<(&str, McpFixture)>) -> Self {
         let backend = FixtureBackend::start(services).await;
         let governor = Arc::new(RecordingGovernor::default());
         let settings = EndpointSettings::new("0.0.0");

@@ -7,5 +7,7 @@ mod conformance;
 pub(crate) mod fixture_gateway;
 mod inspector;
 mod lines;
+mod lists;
 mod modern;
 mod sessions;
+mod tasks;

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use testkit::mcp_fixture::FixtureEra::{Legacy, Modern};
+use testkit::mcp_fixture::McpFixture;
 use testkit::soon;
 
 use super::client::McpClient;
@@ -61,6 +62,22 @@ async fn a_parked_call_is_for_its_own_client_and_its_own_arguments_and_once_only
     assert!(result["content"][0]["text"].as_str().unwrap().contains("Ada"), "{result}");
     let again = client.error("tools/call", continued(elicit, &required)).await;
     assert_eq!(again["code"], -32602, "a second time");
+}
+
+#[tokio::test]
+async fn a_legacy_service_that_asks_forever_gets_no_more_answers_in_the_end() {
+    let gateway = FixtureGateway::over(vec![("old", McpFixture::new(Legacy).asking_forever())]).await;
+    let door = Door::open_with_gateway(gateway.endpoint.clone(), |_| {}).await;
+    let client = McpClient::new(&door, "/mcp/old").await;
+    let call = call("test_simple_text");
+    let mut answer = client.request("tools/call", call.clone()).await.last().await;
+    let mut asked = 0;
+    while answer["result"]["resultType"] == "input_required" {
+        asked += 1;
+        answer = client.request("tools/call", continued(call.clone(), &answer["result"])).await.last().await;
+    }
+    assert_eq!((asked, &answer["error"]["code"]), (64, &json!(-32601)), "{answer}");
+    assert_eq!(gateway.governor.finished.lock().len(), 1, "one call, one record");
 }
 
 #[tokio::test]

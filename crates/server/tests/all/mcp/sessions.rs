@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use testkit::mcp_fixture::FixtureEra::{Legacy, Modern};
+use testkit::mcp_fixture::McpFixture;
 use testkit::soon;
 
 use super::client::McpClient;
@@ -173,4 +174,33 @@ async fn a_cancelled_request_ends_and_its_permit_is_given_back() {
     })
     .await;
     assert!(!gateway.governor.finished.lock()[0].1.success);
+}
+
+#[tokio::test]
+async fn a_service_that_asks_for_samples_forever_gets_no_more_answers_in_the_end() {
+    let services = vec![
+        ("old", McpFixture::new(Legacy).asking_forever()),
+        ("new", McpFixture::new(Modern).asking_forever()),
+        ("quiet", McpFixture::new(Legacy)),
+    ];
+    let gateway = FixtureGateway::over(services).await;
+    let door = Door::open_with_gateway(gateway.endpoint.clone(), |_| {}).await;
+    for (tool, most) in [("old__test_simple_text", 64), ("new__test_simple_text", 16)] {
+        let client = McpClient::legacy(&door, "/mcp").await;
+        let mut answer = client.request("tools/call", json!({ "name": tool })).await;
+        let mut asked = 0;
+        let end = loop {
+            let said = answer.next().await.unwrap();
+            if said["method"] != "sampling/createMessage" {
+                break said;
+            }
+            asked += 1;
+            let sample = json!({ "role": "assistant", "model": "m", "content": { "type": "text", "text": "more" } });
+            let reply = json!({ "jsonrpc": "2.0", "id": said["id"], "result": sample });
+            assert_eq!(client.post(reply).await.status, 202);
+            let other = client.call("tools/call", json!({ "name": "quiet__test_simple_text" })).await;
+            assert!(other["content"][0]["text"].is_string(), "others are unaffected: {other}");
+        };
+        assert_eq!((asked, end["error"].is_object()), (most, true), "{tool}: {end}");
+    }
 }
