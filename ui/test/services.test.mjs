@@ -163,6 +163,7 @@ describe("services", () => {
 
   test("registering the gateway elsewhere shows what would change, and changes it only then", async () => {
     await desk.goto(`${daemon.http}/status`);
+    await desk.getByRole("region", { name: "Daemon" }).getByText(/\d [KM]B of log, [\d.]+ [KMGT]?B free/).waitFor();
     await desk.getByRole("checkbox", { name: "Register in codex" }).check();
     await desk.getByRole("button", { name: "Show what would change" }).click();
     const sheet = desk.getByRole("dialog");

@@ -124,6 +124,8 @@ export interface Methods {
   "session/messages": { params: MessagesParams; result: MessagesResult };
   /** Reads a session as elements to draw, page by page. */
   "session/elements": { params: ElementsParams; result: ElementsResult };
+  /** Finds words in what was said in sessions, the latest session first; looks at a bounded part of the log in one call. */
+  "session/search": { params: SessionSearchParams; result: SessionSearchResult };
   /** Watches a session: its messages come as events, and what waits is sent again. */
   "session/watch": { params: WatchParams; result: WatchResult };
   /** Watches a session no more. */
@@ -1269,6 +1271,10 @@ export interface DaemonStatus {
   auto_started: boolean;
   /** `ok`, or `stalled: ` or `failed: ` with the reason why events cannot be stored. */
   log: string;
+  /** Bytes that the log takes on its disk; absent from older daemons, or if they cannot be measured. */
+  log_bytes?: number;
+  /** Bytes that are free on that disk; absent where `log_bytes` is. */
+  free_bytes?: number;
 }
 
 /** Parameters of `session/delete`. Without a `session_id`, every session that matches the others is removed from lists. */
@@ -4551,6 +4557,29 @@ export interface SearchCancelParams {
   search_id: string;
 }
 
+/** A place in a session where all words of a search occur. */
+export interface SearchHit {
+  /** Id of the session. */
+  session_id: string;
+  /** Number of the event in its session. */
+  seq: number;
+  /** When it happened. */
+  time: Timestamp;
+  /** What it was found in. */
+  kind: SearchHitKind;
+  /** The words around the first one that was found, on one line; `…` where something is left out. */
+  excerpt: string;
+}
+
+/** What a hit was found in. */
+export type SearchHitKind =
+  /** What somebody said to the agent. */
+  | "prompt"
+  /** What the agent said. */
+  | "answer"
+  /** The name or the arguments of a tool call. */
+  | "tool_call";
+
 /** How a query is compared with a file's path. */
 export type SearchMode =
   /** All characters of the query occur in this order anywhere in the path. */
@@ -5504,6 +5533,26 @@ export interface SessionRespondParams {
   id?: string;
   /** Id of the runtime that the session must have; any if absent. */
   agent_type?: string;
+}
+
+/** Parameters of `session/search`. */
+export interface SessionSearchParams {
+  /** Words, of which each must occur in the same prompt, answer or tool call; upper and lower case are the same. */
+  query: string;
+  /** Most hits: 1 to 100, default 20. */
+  limit?: number;
+  /** Sessions to skip, the latest first: `next_offset` of the call before; 0 if absent. */
+  offset?: number;
+}
+
+/** What `session/search` found in a bounded part of the log. */
+export interface SessionSearchResult {
+  /** The hits, those of the latest session first and of each session the latest; three of a session at most. */
+  hits: SearchHit[];
+  /** Number of sessions that this call looked at. */
+  searched: number;
+  /** `offset` of the call that goes on; absent if all sessions were looked at. */
+  next_offset?: number;
 }
 
 /** Parameters of `session/send`. */

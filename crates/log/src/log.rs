@@ -18,6 +18,7 @@ use crate::cursor::{Cursor, Start};
 use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::rows::{RowChange, RowKind};
+use crate::storage::Storage;
 use crate::stream::{Seq, StreamId};
 
 /// A future that a trait object can return.
@@ -78,6 +79,9 @@ pub trait Log: Send + Sync {
 
     /// The time of the oldest stored block, which is that of its last event; `None` if the log is empty.
     fn oldest(&self) -> BoxFuture<'_, Result<Option<Timestamp>>>;
+
+    /// How much room the log takes, and how much is left. Costs the same however long the log is.
+    fn storage(&self) -> BoxFuture<'_, Result<Storage>>;
 
     /// Whether events can be stored. The receiver is notified of every change.
     fn health(&self) -> watch::Receiver<Health>;

@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::filter::{Filter, TypeMask};
 use crate::log::{BackPage, Page};
 use crate::schema::open_reader;
+use crate::storage::Storage;
 use crate::stream::{Seq, StreamId};
 
 /// The most reads at the same time, and so the most connections.
@@ -35,6 +36,12 @@ pub(crate) struct Readers {
 impl Readers {
     pub(crate) fn new(path: PathBuf) -> Self {
         Self { path, idle: Mutex::default(), permits: Arc::new(Semaphore::new(CONNECTIONS)) }
+    }
+
+    /// Measures the room of the database on a blocking thread.
+    pub(crate) async fn measure(self: &Arc<Self>) -> Result<Storage> {
+        let path = self.path.clone();
+        tokio::task::spawn_blocking(move || Storage::measure(&path)).await.unwrap_or(Err(Error::Closed))
     }
 
     /// Runs a read on a blocking thread, in one transaction: all of its queries see the same state.

@@ -29,6 +29,7 @@ use crate::retention::{Retain, Retained, Retention};
 use crate::ring::Ring;
 use crate::rows::{self, RowChange, RowKind};
 use crate::schema::{database, open_reader, open_writer};
+use crate::storage::Storage;
 use crate::stream::{Seq, StreamId};
 use crate::tables;
 use crate::writer::{Wiring, Writer};
@@ -293,6 +294,10 @@ impl Log for SqliteLog {
             let millis: Option<i64> = select.query_row([], |row| row.get(0))?;
             Ok(millis.map(Timestamp::from_millis))
         }))
+    }
+
+    fn storage(&self) -> BoxFuture<'_, Result<Storage>> {
+        Box::pin(self.inner.readers.measure())
     }
 
     fn health(&self) -> watch::Receiver<Health> {

@@ -129,6 +129,16 @@ fn params_and_result(method: Method) -> (Value, Value) {
             messages_result(),
         ),
         Method::SessionElements => (json!({ "session_id": SESSION, "limit": 50 }), elements_result()),
+        Method::SessionSearch => (
+            json!({ "query": "parser test", "limit": 20 }),
+            json!({
+                "hits": [{
+                    "session_id": SESSION, "seq": 17, "time": STARTED, "kind": "answer",
+                    "excerpt": "…the parser has a test for it now…",
+                }],
+                "searched": 12,
+            }),
+        ),
         Method::SessionWatch => (
             json!({ "session_id": SESSION, "agent_type": "demo", "after": CURSOR }),
             json!({ "status": "watching", "watching": true, "workspace_id": WORKSPACE, "session_id": SESSION }),
@@ -453,7 +463,7 @@ fn params_and_result(method: Method) -> (Value, Value) {
             json!({
                 "pid": 4242, "version": "0.1.0", "address": "127.0.0.1:8766", "uptime_seconds": 3600, "clients": 2,
                 "running_tasks": 1, "pending": 1, "devices": 1, "code_withdrawn": false,
-                "auto_started": false, "log": "ok",
+                "auto_started": false, "log": "ok", "log_bytes": 52_428_800, "free_bytes": 214_748_364_800_u64,
             }),
         ),
         Method::DaemonStop => (json!({}), success()),

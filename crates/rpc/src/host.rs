@@ -161,6 +161,12 @@ wire! {
         auto_started: bool,
         /// `ok`, or `stalled: ` or `failed: ` with the reason why events cannot be stored.
         log: String,
+        /// Bytes that the log takes on its disk; absent from older daemons, or if they cannot be measured.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        log_bytes: Option<u64>,
+        /// Bytes that are free on that disk; absent where `log_bytes` is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        free_bytes: Option<u64>,
     }
 }
 

@@ -76,6 +76,7 @@ pub mod schema;
 mod secret;
 mod service;
 mod session;
+mod session_search;
 pub mod shorten;
 mod table;
 #[cfg(feature = "schema")]
@@ -111,5 +112,6 @@ pub use run::*;
 pub use secret::*;
 pub use service::*;
 pub use session::*;
+pub use session_search::*;
 pub use table::*;
 pub use workspace::*;

@@ -262,6 +262,8 @@ method_table! {
     SessionMessages = "session/messages" (MessagesParams) -> MessagesResult, Observe, Read, Free;
     /// Reads a session as elements to draw, page by page.
     SessionElements = "session/elements" (ElementsParams) -> ElementsResult, Observe, Read, Free;
+    /// Finds words in what was said in sessions, the latest session first; looks at a bounded part of the log in one call.
+    SessionSearch = "session/search" (SessionSearchParams) -> SessionSearchResult, Observe, Read, Free;
     /// Watches a session: its messages come as events, and what waits is sent again.
     SessionWatch = "session/watch" (WatchParams) -> WatchResult, Observe, Read, Free;
     /// Watches a session no more.

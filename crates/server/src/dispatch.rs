@@ -17,7 +17,7 @@ use crate::caller::Caller;
 use crate::connection::Connection;
 use crate::handlers::{
     agent, audit, bootstrap, check_agent_type, daemon, discovering, events, file, forking, git, history, lifecycle,
-    permission, repository, run, secret, service, session, session_client, watching, workspace,
+    permission, repository, run, searching, secret, service, session, session_client, watching, workspace,
 };
 use crate::host::Host;
 use crate::parameters;
@@ -216,6 +216,7 @@ handlers! {
     SessionHistory => history::workspace_history,
     SessionMessages => history::messages,
     SessionElements => history::elements,
+    SessionSearch => searching::search,
     SessionWatch => watching::watch,
     SessionUnwatch => watching::unwatch,
     SessionDelete => history::delete,

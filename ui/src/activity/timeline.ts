@@ -53,6 +53,9 @@ const LOOKS: Record<string, Look> = {
   "service.removed": ["removed", "trash", "muted", "services"],
 };
 
+/** Ways in which agents say that they ended as they should. */
+const ORDINARY_ENDS: Record<string, string> = { end_turn: "the agent finished its turn", stop: "the agent finished its turn", completed: "the agent finished its turn" };
+
 const text = (value: unknown) => (typeof value === "string" ? value : "");
 
 function lookOf(kind: string): Look {
@@ -64,7 +67,7 @@ export function fromRun(event: RunEvent): TimelineEntry {
   const [what, icon, tone, source] = lookOf(event.kind);
   const run = text(event.data.runId);
   return {
-    id: `run:${run}:${event.seq}`, at: Date.parse(event.at), source, what, icon, message: event.message, who: text(event.data.agent), run,
+    id: `run:${run}:${event.seq}`, at: Date.parse(event.at), source, what, icon, message: ORDINARY_ENDS[event.message] ?? event.message, who: text(event.data.agent), run,
     seq: event.seq, service: event.serviceId, isTrouble: event.level !== "info", tone: event.level === "error" ? "failed" : tone,
   };
 }

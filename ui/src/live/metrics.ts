@@ -40,5 +40,5 @@ export function parseMetrics(text: string, history: Map<string, Series>): Series
     series.add(value, kind === "counter");
     history.set(name, series);
   }
-  return [...history.values()].slice(0, 12);
+  return [...history.values()].sort((one, other) => one.label.localeCompare(other.label)).slice(0, 12);
 }

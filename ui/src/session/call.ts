@@ -101,6 +101,6 @@ export function resultText(result: unknown): string {
 /** A path as somebody in the session's folder would write it. */
 export function shortPath(path: string, folder: string): string {
   const root = folder.endsWith("/") ? folder : `${folder}/`;
-  if (path === folder) return ".";
+  if (path === folder) return `${folder.split("/").at(-1)}/`;
   return folder && path.startsWith(root) ? path.slice(root.length) : path;
 }

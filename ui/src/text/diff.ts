@@ -64,7 +64,9 @@ function kindOf(mark: string | undefined): DiffRow["kind"] {
 }
 
 function hunkRows(hunk: StructuredPatchHunk): DiffRow[] {
-  const head = `@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@`;
+  // Of a side without lines, git says 0; the library says 1.
+  const start = (first: number, lines: number) => (lines === 0 ? Math.max(0, first - 1) : first);
+  const head = `@@ -${start(hunk.oldStart, hunk.oldLines)},${hunk.oldLines} +${start(hunk.newStart, hunk.newLines)},${hunk.newLines} @@`;
   const rows: DiffRow[] = [{ kind: "hunk", text: head }];
   let [oldLine, newLine] = [hunk.oldStart, hunk.newStart];
   for (const line of hunk.lines) {

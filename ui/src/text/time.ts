@@ -41,7 +41,8 @@ export function tokens(count: number): string {
 export function bytes(count: number): string {
   if (count < 1024) return `${count} B`;
   if (count < 1024 * 1024) return `${(count / 1024).toFixed(1)} KB`;
-  return `${(count / 1024 / 1024).toFixed(1)} MB`;
+  if (count < 1024 ** 3) return `${(count / 1024 ** 2).toFixed(1)} MB`;
+  return `${(count / 1024 ** 3).toFixed(1)} GB`;
 }
 
 export const dollars = (amount: number) => (amount < 0.1 ? `$${amount.toFixed(3)}` : `$${amount.toFixed(2)}`);

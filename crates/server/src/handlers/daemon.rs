@@ -61,6 +61,7 @@ pub(crate) async fn status(context: &Context<'_>, _: NoParams) -> Result<DaemonS
         Health::Stalled { reason, .. } => LogHealth::Stalled(reason.to_string()),
         Health::Failed { reason } => LogHealth::Failed(reason.to_string()),
     };
+    let storage = host.sessions.log.storage().await.ok();
     let locks = host.auth.devices.locks().await;
     Ok(DaemonStatus {
         pid: std::process::id(),
@@ -75,6 +76,8 @@ pub(crate) async fn status(context: &Context<'_>, _: NoParams) -> Result<DaemonS
         code_withdrawn: locks.code_withdrawn,
         auto_started: host.settings.auto_started,
         log: log.to_string(),
+        log_bytes: storage.map(|storage| storage.used),
+        free_bytes: storage.map(|storage| storage.free),
     })
 }
 

@@ -20,6 +20,7 @@ pub(crate) mod permission;
 pub(crate) mod repository;
 mod routing;
 pub(crate) mod run;
+pub(crate) mod searching;
 pub(crate) mod secret;
 pub(crate) mod service;
 pub(crate) mod session;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use roost_engine::Engine;
 use roost_log::{
     BackPage, BoxFuture, DatedRule, Filter, Follower, Health, Log, LogOptions, Page, Receipt, Result, RowChange,
-    RowKind, Seq, SqliteLog, Start, StreamId,
+    RowKind, Seq, SqliteLog, Start, Storage, StreamId,
 };
 use roost_model::approval::Pending;
 use roost_model::event::{NewEvent, NormalizedEventType};
@@ -88,6 +88,10 @@ impl Log for CountingLog {
 
     fn oldest(&self) -> BoxFuture<'_, Result<Option<Timestamp>>> {
         self.log.oldest()
+    }
+
+    fn storage(&self) -> BoxFuture<'_, Result<Storage>> {
+        self.log.storage()
     }
 
     fn health(&self) -> watch::Receiver<Health> {

@@ -124,6 +124,15 @@ fn reading() -> Vec<Row> {
             }),
         ),
         refuses("session/elements", json!({ "session_id": "no" }), "SESSION_NOT_FOUND"),
+        gives(
+            "session/search",
+            json!({ "query": "SAY you" }),
+            json!({
+                "hits": [{ "session_id": "$session", "kind": "answer", "excerpt": "as you say" }],
+                "searched": 1,
+            }),
+        ),
+        refuses("session/search", json!({ "query": " " }), "INVALID_PAYLOAD"),
         refuses("workspace/session/messages", session(), "INVALID_PAYLOAD"),
         refuses("workspace/session/watch", session(), "INVALID_PAYLOAD"),
         gives(
