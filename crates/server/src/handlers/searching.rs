@@ -52,7 +52,7 @@ pub(crate) async fn search(sessions: &Sessions, params: SessionSearchParams) -> 
 
 struct Found {
     hits: Vec<SearchHit>,
-    /// How much was read.
+    /// How much was read, of the log and beside it.
     bytes: usize,
 }
 
@@ -64,13 +64,12 @@ async fn search_session(sessions: &Sessions, id: &str, words: &Words, most: usiz
         let page = sessions.log.read_back(&stream, before, &SPEAKING, PAGE).await.map_err(fault::log)?;
         for entry in page.batch.iter().collect::<Vec<_>>().into_iter().rev() {
             before = entry.seq();
-            found.bytes += entry.json().len();
-            found.hits.extend(search_event(sessions, id, &entry, words).await?);
-            if found.hits.len() >= most {
+            search_event(sessions, id, &entry, words, &mut found).await?;
+            if found.hits.len() >= most || found.bytes >= MAX_BYTES {
                 return Ok(found);
             }
         }
-        if !page.has_more || page.batch.is_empty() || found.bytes >= MAX_BYTES {
+        if !page.has_more || page.batch.is_empty() {
             return Ok(found);
         }
     }
@@ -81,19 +80,24 @@ async fn search_event(
     id: &str,
     entry: &Entry<'_>,
     words: &Words,
-) -> Result<Option<SearchHit>, Fault> {
+    found: &mut Found,
+) -> Result<(), Fault> {
+    found.bytes += entry.json().len();
     if !words.may_be_in(entry.json()) {
-        return Ok(None);
+        return Ok(());
     }
     let event = inline_texts(sessions.engine.artifacts(), entry.event().map_err(fault::log)?).await.into_owned();
-    let Some((kind, text)) = said(&event) else { return Ok(None) };
-    Ok(words.excerpt(&text).map(|excerpt| SearchHit {
+    let Some((kind, text)) = said(&event) else { return Ok(()) };
+    // A big text lies beside the log, and was read as well.
+    found.bytes += text.len();
+    found.hits.extend(words.excerpt(&text).map(|excerpt| SearchHit {
         session_id: id.to_owned(),
         seq: entry.seq(),
         time: event.time,
         kind,
         excerpt,
-    }))
+    }));
+    Ok(())
 }
 
 /// What an event says, as text.
