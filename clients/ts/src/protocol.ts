@@ -1835,6 +1835,8 @@ export interface GatewayEndpoint {
   mcpPath: string;
   /** Whether every enabled service that starts with the daemon can be used. */
   healthy: boolean;
+  /** The namespaces of those that cannot, or that do not answer as they should. */
+  degraded: string[];
 }
 
 /** How a program reaches the gateway. */

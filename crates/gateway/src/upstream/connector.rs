@@ -314,7 +314,8 @@ impl Connector {
         let (peer, PeerChannels { outgoing, unasked }) = ServerPeer::new(service.limits, service.limiter.clone());
         let transport = child.serve(peer.clone(), outgoing, service.limits.max_payload, target.log.clone());
         let profile = introduce(&peer, target.client, era).await?;
-        Ok(Connected { upstream: Arc::new(PeerUpstream::new(peer, profile, target.client, transport)), unasked })
+        let upstream = PeerUpstream::new(peer, profile, target.client, transport).await;
+        Ok(Connected { upstream: Arc::new(upstream), unasked })
     }
 
     /// Loads the module of a service, or shares the one that is loaded.

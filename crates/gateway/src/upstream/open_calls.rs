@@ -8,22 +8,32 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use super::open_call::{OpenCall, refusal};
 use super::request_params::progress_id;
 use super::{FromServer, ServerAnswer};
 
-/// The calls that are under way, by their ids, which grow.
+/// The calls that are under way.
 #[derive(Default)]
-pub(super) struct OpenCalls(Mutex<BTreeMap<u64, Arc<OpenCall>>>);
+pub(super) struct OpenCalls {
+    /// By their ids, which grow.
+    by_id: Mutex<BTreeMap<u64, Arc<OpenCall>>>,
+    /// Whether the server has said that it reports the changes that we asked for.
+    acknowledged: watch::Sender<bool>,
+}
 
 impl OpenCalls {
     /// Adds a call for as long as the guard lives.
     pub(super) fn open(&self, id: u64, call: OpenCall) -> OpenCallGuard<'_> {
         let call = Arc::new(call);
-        self.0.lock().insert(id, call.clone());
+        self.by_id.lock().insert(id, call.clone());
         OpenCallGuard { calls: self, id, call }
+    }
+
+    /// Whether the server has said that it reports the changes that we asked for.
+    pub(super) fn acknowledged(&self) -> watch::Receiver<bool> {
+        self.acknowledged.subscribe()
     }
 
     /// Passes a notification on to the call that it belongs to, or to whoever hears what belongs to none.
@@ -35,7 +45,7 @@ impl OpenCalls {
     ) {
         match method.as_str() {
             "notifications/progress" => {
-                if let Some(call) = progress_id(params).and_then(|id| self.0.lock().get(&id).cloned()) {
+                if let Some(call) = progress_id(params).and_then(|id| self.by_id.lock().get(&id).cloned()) {
                     call.try_notify(method, params);
                 }
             }
@@ -44,8 +54,7 @@ impl OpenCalls {
                 // Logs are lost rather than waited for.
                 None => drop(unasked.try_send(FromServer { method, params: params.map(ToOwned::to_owned) })),
             },
-            // It says that we get what we asked for.
-            "notifications/subscriptions/acknowledged" => {}
+            "notifications/subscriptions/acknowledged" => drop(self.acknowledged.send_replace(true)),
             _ => {
                 // Nobody listens any more when the connection is being closed.
                 let _ = unasked.send(FromServer { method, params: params.map(ToOwned::to_owned) }).await;
@@ -68,7 +77,7 @@ impl OpenCalls {
     }
 
     fn newest(&self, wanted: impl Fn(&OpenCall) -> bool) -> Option<Arc<OpenCall>> {
-        self.0.lock().values().rev().find(|call| wanted(call)).cloned()
+        self.by_id.lock().values().rev().find(|call| wanted(call)).cloned()
     }
 }
 
@@ -95,6 +104,6 @@ impl Deref for OpenCallGuard<'_> {
 
 impl Drop for OpenCallGuard<'_> {
     fn drop(&mut self) {
-        self.calls.0.lock().remove(&self.id);
+        self.calls.by_id.lock().remove(&self.id);
     }
 }

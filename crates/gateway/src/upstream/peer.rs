@@ -80,6 +80,11 @@ impl ServerPeer {
         (Arc::new(peer), PeerChannels { outgoing: to_server, unasked: from_server })
     }
 
+    /// Whether the server has said that it reports the changes that we asked for.
+    pub(super) fn acknowledged(&self) -> watch::Receiver<bool> {
+        self.calls.acknowledged()
+    }
+
     /// Calls a method. If nobody waits for the answer any more, the server is told that it need not go on. A modern
     /// server is told who asks.
     pub(super) async fn call(

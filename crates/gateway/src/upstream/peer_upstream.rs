@@ -23,8 +23,8 @@ pub(super) struct PeerUpstream {
 }
 
 impl PeerUpstream {
-    /// A connection whose handshake is done, on behalf of these clients.
-    pub(super) fn new(
+    /// A connection whose handshake is done, on behalf of these clients; ready when a modern server reports its changes.
+    pub(super) async fn new(
         peer: Arc<ServerPeer>,
         profile: ServerProfile,
         client: &ClientProfile,
@@ -32,7 +32,8 @@ impl PeerUpstream {
     ) -> Self {
         let subscriptions = (profile.era == Era::Modern).then(|| Arc::new(Subscriptions::new(&profile.capabilities)));
         if let Some(subscriptions) = subscriptions.clone() {
-            let (peer, client) = (peer.clone(), Arc::new(client.clone()));
+            let acknowledged = peer.acknowledged();
+            let (peer, client, wanted) = (peer.clone(), Arc::new(client.clone()), subscriptions.clone());
             transport.spawn_beside(async move {
                 let listen = |params: Box<RawValue>| {
                     let (peer, client) = (peer.clone(), client.clone());
@@ -42,8 +43,9 @@ impl PeerUpstream {
                         peer.call_within(LISTEN_LIMIT, request, Some(client)).await
                     }
                 };
-                subscriptions.keep_open(listen).await;
+                wanted.keep_open(listen).await;
             });
+            subscriptions.settled(acknowledged).await;
         }
         Self { peer, profile, subscriptions, transport }
     }

@@ -33,7 +33,8 @@ pub(super) async fn connect(target: HttpTarget) -> Result<Connected, ConnectErro
     let client = target.profile.clone();
     let transport = Transport::spawn(|stop| run(target, peer.clone(), events, post_address, outgoing, stop));
     let profile = introduce(&peer, &client, Some(KnownEra::Legacy)).await.map_err(|error| error.into_inner())?;
-    Ok(Connected { upstream: Arc::new(PeerUpstream::new(peer, profile, &client, transport)), unasked })
+    let upstream = PeerUpstream::new(peer, profile, &client, transport).await;
+    Ok(Connected { upstream: Arc::new(upstream), unasked })
 }
 
 /// Opens the stream and waits for the address to which messages are posted.

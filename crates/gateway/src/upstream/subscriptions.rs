@@ -20,12 +20,16 @@ pub(super) const LISTEN: &str = "subscriptions/listen";
 pub(super) const LISTEN_LIMIT: Duration = Duration::from_secs(365 * 24 * 3600);
 /// How long to wait before it is sent again after its end.
 const PAUSE: Duration = Duration::from_secs(2);
+/// How long a server may take to say that it took it, before calls are made without knowing.
+const SETTLE: Duration = Duration::from_secs(2);
 
 /// What is wanted of one server.
 pub(super) struct Subscriptions {
     /// The lists whose changes the server can report, as the request has them.
     lists: Map<String, Value>,
     resources: watch::Sender<BTreeSet<String>>,
+    /// Whether there is nothing to wait for: nothing was asked of the server, or it did not take it.
+    is_unheard: watch::Sender<bool>,
 }
 
 impl Subscriptions {
@@ -34,7 +38,7 @@ impl Subscriptions {
         let reports = |kind: &str| capabilities.get(kind).is_some_and(|offered| offered["listChanged"] == true);
         let lists = ["tools", "prompts", "resources"].into_iter().filter(|kind| reports(kind));
         let lists = lists.map(|kind| (format!("{kind}ListChanged"), Value::Bool(true))).collect();
-        Self { lists, resources: watch::Sender::default() }
+        Self { lists, resources: watch::Sender::default(), is_unheard: watch::Sender::default() }
     }
 
     /// Carries out `resources/subscribe` and `resources/unsubscribe`, which a modern server does not know; `None` for
@@ -59,6 +63,20 @@ impl Subscriptions {
         Some(Ok(pong()))
     }
 
+    /// Waits until the server has acknowledged the request, or has not taken it: a change that a call makes before is not
+    /// heard of.
+    pub(super) async fn settled(&self, mut acknowledged: watch::Receiver<bool>) {
+        let mut unheard = self.is_unheard.subscribe();
+        let settled = async {
+            tokio::select! {
+                _ = acknowledged.wait_for(|is_so| *is_so) => {}
+                _ = unheard.wait_for(|is_so| *is_so) => {}
+            }
+        };
+        // A server that does not say so may still report changes.
+        let _ = tokio::time::timeout(SETTLE, settled).await;
+    }
+
     /// Keeps the request open until the connection ends.
     pub(super) async fn keep_open<F>(&self, listen: impl Fn(Box<RawValue>) -> F)
     where
@@ -68,17 +86,19 @@ impl Subscriptions {
         loop {
             let params = self.params(&changes.borrow_and_update());
             let open = async {
-                match params {
-                    Some(params) => match listen(params).await {
-                        Err(UpstreamError::Gone(_)) => Next::Stop,
-                        // The server does not report what is wanted.
-                        Ok(Err(_)) => std::future::pending().await,
-                        Ok(Ok(_)) | Err(_) => {
-                            tokio::time::sleep(PAUSE).await;
-                            Next::Again
-                        }
-                    },
-                    None => std::future::pending().await,
+                let ended = match params {
+                    Some(params) => Some(listen(params).await),
+                    None => None,
+                };
+                self.is_unheard.send_replace(true);
+                match ended {
+                    Some(Err(UpstreamError::Gone(_))) => Next::Stop,
+                    // Nothing is wanted, or the server does not report what is.
+                    None | Some(Ok(Err(_))) => std::future::pending().await,
+                    Some(Ok(Ok(_)) | Err(_)) => {
+                        tokio::time::sleep(PAUSE).await;
+                        Next::Again
+                    }
                 }
             };
             let next = tokio::select! {
@@ -149,6 +169,29 @@ mod tests {
             end.send_replace(2);
         };
         tokio::join!(subscriptions.keep_open(listen), steps);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_waits_for_the_acknowledgement_unless_there_will_be_none_and_not_for_long() {
+        let reporting = json!({ "tools": { "listChanged": true } });
+        let (acknowledge, acknowledged) = watch::channel(false);
+        let wait = async |subscriptions: &Subscriptions| {
+            let began = tokio::time::Instant::now();
+            subscriptions.settled(acknowledged.clone()).await;
+            began.elapsed()
+        };
+        let refuse = |_| std::future::ready(Ok(Err(super::super::open_call::refusal(-32601, "unknown"))));
+        for capabilities in [&reporting, &json!({})] {
+            let unheard = Subscriptions::new(capabilities.as_object().unwrap());
+            tokio::select! {
+                () = unheard.keep_open(refuse) => panic!("the connection has not ended"),
+                waited = wait(&unheard) => assert_eq!(waited, Duration::ZERO, "{capabilities}"),
+            }
+        }
+        let heard = Subscriptions::new(reporting.as_object().unwrap());
+        assert_eq!(wait(&heard).await, SETTLE);
+        acknowledge.send_replace(true);
+        assert_eq!(wait(&heard).await, Duration::ZERO);
     }
 
     #[test]

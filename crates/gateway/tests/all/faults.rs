@@ -1,10 +1,13 @@
 //! Servers that do what servers should not do.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use roost_gateway::lifecycle::ServiceFault;
 use roost_gateway::upstream::{LogSource, ServerAnswer, Upstream, UpstreamEnd, UpstreamError};
 use serde_json::{Value, json};
+use testkit::mcp_fixture::{FixtureEra, McpFixture, http};
+use testkit::soon;
 
 use crate::scripted_http::ScriptedHttp;
 use crate::support::{Gateway, call, probe_program};
@@ -38,6 +41,24 @@ async fn a_connection_is_ready_when_the_servers_own_stream_is_open_or_known_not_
     let connected = Gateway::new().connect(remote(&server)).await.unwrap();
     assert_eq!(server.stream_requests(), 1);
     connected.upstream.close().await;
+}
+
+#[tokio::test]
+async fn a_connection_is_ready_when_a_modern_server_reports_its_changes() {
+    let (listening, address) = tokio::sync::oneshot::channel();
+    let fixture = Arc::new(McpFixture::new(FixtureEra::Modern));
+    let serving = tokio::spawn(http::serve(fixture, ([127, 0, 0, 1], 0).into(), |at| listening.send(at).unwrap()));
+    let endpoint = format!("http://{}/mcp", address.await.unwrap());
+    let origin = json!({ "type": "remote_mcp", "endpoint": endpoint, "transport": "streamable_http" });
+    let gateway = Gateway::new();
+    for _ in 0..20 {
+        let mut connected = gateway.connect(origin.clone()).await.unwrap();
+        call_tool(&*connected.upstream, "test_trigger_tool_change").await.unwrap().unwrap();
+        let said = soon("the change is told", connected.unasked.recv()).await.unwrap();
+        assert_eq!(said.method, "notifications/tools/list_changed");
+        connected.upstream.close().await;
+    }
+    serving.abort();
 }
 
 #[tokio::test]

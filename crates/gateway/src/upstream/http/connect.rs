@@ -65,6 +65,9 @@ pub(crate) async fn connect(target: HttpTarget, era: Option<KnownEra>) -> Result
         Transport::spawn(|stop| link.clone().run(subscriptions.clone(), cancellations, stream_settled, stop));
     // A legacy server loses what it asks of its client while its own stream is not open, so no call comes before that.
     let _ = tokio::time::timeout(STREAM_WAIT, settled).await;
+    if profile.era == Era::Modern {
+        subscriptions.settled(link.calls.acknowledged()).await;
+    }
     let upstream: Arc<dyn Upstream> = Arc::new(HttpUpstream { link, profile, subscriptions, background });
     Ok(HttpConnected::Connected { upstream, unasked })
 }

@@ -76,6 +76,25 @@ async fn a_denied_call_reaches_no_service_and_the_agent_reads_why() {
 }
 
 #[tokio::test]
+async fn the_trace_of_a_client_and_what_else_it_says_of_its_call_reach_the_service() {
+    let (gateway, door) = gateway().await;
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    for client in [McpClient::new(&door, "/mcp").await, McpClient::legacy(&door, "/mcp").await] {
+        for name in ["new__test_simple_text", "old__test_simple_text"] {
+            let meta = json!({ "traceparent": trace, "tracestate": "a=b", "com.example/own": { "b": 1 } });
+            client.call("tools/call", json!({ "name": name, "_meta": meta })).await;
+        }
+    }
+    let called = gateway.backend.called.lock();
+    assert_eq!(called.len(), 4);
+    for params in &*called {
+        let meta = &params["_meta"];
+        assert_eq!((&meta["traceparent"], &meta["tracestate"]), (&json!(trace), &json!("a=b")), "{params}");
+        assert_eq!(meta["com.example/own"], json!({ "b": 1 }));
+    }
+}
+
+#[tokio::test]
 async fn what_a_caller_does_wrong_and_what_a_tool_cannot_do_says_nothing_against_the_service() {
     let (gateway, door) = gateway().await;
     let client = McpClient::legacy(&door, "/mcp").await;

@@ -32,6 +32,8 @@ pub(crate) struct FixtureBackend {
     /// Who has connections.
     principals: Mutex<BTreeSet<Principal>>,
     pub(crate) outcomes: Mutex<Vec<CallOutcome>>,
+    /// The parameters of the calls that reached services.
+    pub(crate) called: Arc<Mutex<Vec<Value>>>,
     /// What services were told, with their namespaces.
     pub(crate) told: watch::Sender<Vec<(String, String)>>,
 }
@@ -47,6 +49,7 @@ impl FixtureBackend {
             unasked: broadcast::Sender::new(64),
             principals: Mutex::default(),
             outcomes: Mutex::default(),
+            called: Arc::default(),
             told: watch::Sender::default(),
         });
         backend.list().await;
@@ -99,8 +102,13 @@ impl FixtureBackend {
 
     fn connection(&self, service: &ServiceId) -> Option<Arc<dyn Upstream>> {
         let (namespace, fixture) = self.services.iter().find(|(namespace, _)| service_id(namespace) == *service)?;
-        let (namespace, told) = (namespace.as_str().to_owned(), self.told.clone());
-        Some(Arc::new(FixtureUpstream { fixture: fixture.clone(), profile: profile(fixture), namespace, told }))
+        Some(Arc::new(FixtureUpstream {
+            fixture: fixture.clone(),
+            profile: profile(fixture),
+            namespace: namespace.as_str().to_owned(),
+            called: self.called.clone(),
+            told: self.told.clone(),
+        }))
     }
 
     fn pass_on(&self, namespace: &Namespace, method: &str, params: &Value) {
@@ -167,6 +175,7 @@ struct FixtureUpstream {
     fixture: Arc<McpFixture>,
     profile: ServerProfile,
     namespace: String,
+    called: Arc<Mutex<Vec<Value>>>,
     told: watch::Sender<Vec<(String, String)>>,
 }
 
@@ -177,7 +186,9 @@ impl Upstream for FixtureUpstream {
     }
 
     async fn call(&self, request: UpstreamRequest<'_>) -> Result<ServerAnswer, UpstreamError> {
-        let mut params = request.params.map_or_else(|| json!({}), |params| serde_json::from_str(params.get()).unwrap());
+        let mut params: Value =
+            request.params.map_or_else(|| json!({}), |params| serde_json::from_str(params.get()).unwrap());
+        self.called.lock().push(params.clone());
         if self.profile.era == Era::Modern {
             for name in ["protocolVersion", "clientCapabilities", "clientInfo"] {
                 let name = format!("io.modelcontextprotocol/{name}");

@@ -60,7 +60,7 @@ async fn a_client_hears_of_changes_that_its_own_connection_tells_of_and_others_d
         assert_eq!(stream.next().await.unwrap()["method"], "notifications/subscriptions/acknowledged");
         stream
     };
-    let (mut heard, mut unheard) = (listen(&user).await, listen(&other).await);
+    let (mut heard, unheard) = (listen(&user).await, listen(&other).await);
     user.call("tools/call", json!({ "name": "notes__echo", "arguments": {} })).await;
     door.servers.at("notes-mcp").say("notifications/prompts/list_changed").await;
     assert_eq!(heard.next().await.unwrap()["method"], "notifications/prompts/list_changed");
