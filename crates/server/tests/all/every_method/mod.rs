@@ -22,11 +22,16 @@ mod workspace;
 mod world;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use roost_rpc::{Method, PROTOCOL_VERSION, openrpc};
 use row::Row;
 use serde_json::Value;
+use testkit::Home;
 use world::World;
+
+use crate::kit::Door;
+use crate::mcp::fixture_gateway::RecordingGovernor;
 
 /// Makes the rows of one area.
 type Rows = fn() -> Vec<Row>;
@@ -118,7 +123,8 @@ async fn every_endpoint_of_seed_003_has_a_row_or_answers_here() {
     let (methods, others) = SEED_003.split_at(SEED_003.len() - 4);
     let missing: Vec<_> = methods.iter().filter(|endpoint| !rows.contains(**endpoint)).collect();
     assert!(missing.is_empty(), "these have no row: {missing:#?}");
-    let door = crate::kit::Door::open().await;
+    let governor = Arc::new(RecordingGovernor::default());
+    let door = Door::over_with_own_tools(Home::new().start_with(|_| {}).await, governor, |_| {}).await;
     let token = door.pair(None).await["access_token"].as_str().unwrap().to_owned();
     let bearer = format!("Bearer {token}");
     let initialize = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",
