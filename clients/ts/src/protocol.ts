@@ -4676,7 +4676,7 @@ export type Secret = string;
 export interface SecretCheck {
   /** The reference as it was given. */
   authRef: string;
-  /** `legacy_env`, `env`, `file` or `header_env`; absent if it is no reference. */
+  /** `legacy_env`, `env`, `file`, `header_env` or `keyring`; absent if it is no reference. */
   provider?: string;
   /** Enough of what it leads to for somebody who knows it. */
   target: string;
@@ -4688,7 +4688,7 @@ export interface SecretCheck {
   issues: string[];
   /** The headers in which it would be sent. */
   headerKeys: string[];
-  /** `environment` or `file`. */
+  /** `environment`, `file` or `keyring`. */
   source: string;
 }
 
@@ -4696,9 +4696,9 @@ export interface SecretCheck {
 export interface SecretDeleted {
   /** The reference as it was given. */
   authRef: string;
-  /** The provider that keeps it, which is `file` in this version. */
+  /** The provider that keeps it: `file` or `keyring`. */
   provider: string;
-  /** Its path within the folder of secrets. */
+  /** Its path within the folder of secrets, or its name in the keyring. */
   path: string;
   /** True in every answer; a failure is an error. */
   deleted: boolean;
@@ -4714,16 +4714,18 @@ export interface SecretListResult {
 
 /** Parameters of methods about one secret. */
 export interface SecretParams {
-  /** A reference: `env:VARIABLE`, `file:RELATIVE/PATH`, `header_env:Header-Name:VARIABLE`, or a plain name. */
+  /** A reference: `env:VARIABLE`, `file:RELATIVE/PATH`, `keyring:NAME`, `header_env:Header-Name:VARIABLE`, or a plain name. */
   auth_ref: string;
 }
 
 /** A form of references. */
 export interface SecretProvider {
-  /** `legacy_env`, `env`, `file` or `header_env`. */
+  /** `legacy_env`, `env`, `file`, `header_env` or `keyring`. */
   name: string;
   /** Whether it can be used. */
   supported: boolean;
+  /** Why it cannot be used; absent if it can. */
+  issue?: string;
 }
 
 /** The forms of references, and the folder of secrets. */
@@ -4738,7 +4740,7 @@ export interface SecretProvidersResult {
 
 /** Parameters of `secret/set`. */
 export interface SecretSetParams {
-  /** A reference to a file: `file:RELATIVE/PATH`. */
+  /** A reference to a file or to the keyring: `file:RELATIVE/PATH` or `keyring:NAME`. */
   auth_ref: string;
   /** The secret: one line of text. */
   secret: Secret;
@@ -4748,9 +4750,9 @@ export interface SecretSetParams {
 export interface SecretWritten {
   /** The reference as it was given. */
   authRef: string;
-  /** The provider that keeps it, which is `file` in this version. */
+  /** The provider that keeps it: `file` or `keyring`. */
   provider: string;
-  /** Its path within the folder of secrets. */
+  /** Its path within the folder of secrets, or its name in the keyring. */
   path: string;
   /** True in every answer; a failure is an error. */
   written: boolean;
@@ -5094,6 +5096,8 @@ export interface ServiceRuntime {
   uptimeSeconds: number;
   /** How often it was started again by itself since somebody started it. */
   restartCount: number;
+  /** What is being done to start it; absent unless it starts and that takes its time. */
+  progress?: string;
   /** Why it last failed; absent if it runs well. */
   lastError?: string;
   /** When it last answered; absent if it never did. */

@@ -1,11 +1,14 @@
 //! Where the credentials of a remote service are kept, and how they are sent.
 //!
-//! A manifest never holds a secret, only a reference to one: a variable of the daemon, or a file in its secrets folder.
+//! A manifest never holds a secret, only a reference to one: a variable of the daemon, a file in its secrets folder, or an
+//! entry of the desktop's keyring.
 
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use roost_model::secret::Secret;
+
+use crate::keyring::Keyring;
 
 /// The variables of references without a form begin with this.
 const NAMED_PREFIX: &str = "CLARITY_REMOTE_AUTH_";
@@ -19,6 +22,8 @@ pub enum AuthRef {
     Variable(String),
     /// A file below the secrets folder.
     File(PathBuf),
+    /// An entry of the desktop's keyring.
+    Keyring(String),
     /// A variable of the daemon's environment, sent in a header of this name.
     Header {
         /// The header's name.
@@ -31,10 +36,10 @@ pub enum AuthRef {
 /// Why a reference cannot be used. Names what is referred to and never a secret.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AuthRefError {
-    /// The text is none of the four forms.
+    /// The text is none of the five forms.
     #[error(
-        "\"{0}\" is no reference to a secret; write env:VARIABLE, file:RELATIVE/PATH, header_env:Header-Name:VARIABLE, \
-         or the name of a variable that begins with {NAMED_PREFIX}"
+        "\"{0}\" is no reference to a secret; write env:VARIABLE, file:RELATIVE/PATH, keyring:NAME, \
+         header_env:Header-Name:VARIABLE, or the name of a variable that begins with {NAMED_PREFIX}"
     )]
     Malformed(String),
     /// The variable is not there, or empty.
@@ -46,6 +51,14 @@ pub enum AuthRefError {
         /// As the reference names it.
         path: String,
         /// What is wrong with it.
+        reason: String,
+    },
+    /// The keyring cannot be used, or has no such entry.
+    #[error("keyring:{name}: {reason}")]
+    Keyring {
+        /// As the reference names it.
+        name: String,
+        /// What is wrong.
         reason: String,
     },
     /// The secret has characters that no header may have.
@@ -68,6 +81,7 @@ impl AuthRef {
                     false => Err(malformed()),
                 }
             }
+            Some(("keyring", name)) if is_entry(name) => Ok(Self::Keyring(name.into())),
             Some(("header_env", rest)) => {
                 let (header, name) = rest.split_once(':').ok_or_else(malformed)?;
                 match is_header(header) {
@@ -84,7 +98,7 @@ impl AuthRef {
         }
     }
 
-    /// The header that carries the secret, and its value. Blocks on the disk if it is kept in a file.
+    /// The header that carries the secret, and its value. Blocks on the disk or the keyring if it is kept there.
     pub fn read(
         &self,
         variable: impl Fn(&str) -> Option<String>,
@@ -97,6 +111,7 @@ impl AuthRef {
         let (header, value) = match self {
             Self::Variable(name) => ("authorization", bearer(&of_variable(name)?)),
             Self::File(path) => ("authorization", bearer(&read_file(secrets, path)?)),
+            Self::Keyring(name) => ("authorization", bearer(&read_entry(&variable, name)?)),
             Self::Header { header, variable } => (header.as_str(), of_variable(variable)?.trim().to_owned()),
         };
         match value.chars().any(char::is_control) {
@@ -111,6 +126,7 @@ impl fmt::Display for AuthRef {
         match self {
             Self::Variable(name) => write!(f, "env:{name}"),
             Self::File(path) => write!(f, "file:{}", path.display()),
+            Self::Keyring(name) => write!(f, "keyring:{name}"),
             Self::Header { header, variable } => write!(f, "header_env:{header}:{variable}"),
         }
     }
@@ -127,6 +143,18 @@ fn bearer(secret: &str) -> String {
 fn is_variable(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     name.starts_with(|c: char| plain(c) && !c.is_ascii_digit()) && name.chars().all(plain)
+}
+
+/// Whether this can name an entry of the keyring; what begins with a dash would be an option of the program behind it.
+fn is_entry(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._/-".contains(c);
+    name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.len() <= 200 && name.chars().all(plain)
+}
+
+fn read_entry(variable: impl Fn(&str) -> Option<String>, name: &str) -> Result<String, AuthRefError> {
+    let failed = |reason: String| AuthRefError::Keyring { name: name.into(), reason };
+    let found = Keyring(variable).get(name).map_err(failed)?;
+    found.filter(|secret| !secret.trim().is_empty()).ok_or_else(|| failed("there is no such secret".into()))
 }
 
 /// Whether a secret may be sent in this header; not in those that say how a message is read.
@@ -161,12 +189,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_four_forms_are_understood() {
+    fn the_five_forms_are_understood() {
         let header = AuthRef::Header { header: "X-Key".into(), variable: "KEY".into() };
         for (text, expected) in [
             ("my-server", AuthRef::Variable("CLARITY_REMOTE_AUTH_MY_SERVER".into())),
             ("env:TOKEN", AuthRef::Variable("TOKEN".into())),
             ("file:team/token", AuthRef::File("team/token".into())),
+            ("keyring:team/token", AuthRef::Keyring("team/token".into())),
             ("header_env:X-Key:KEY", header),
         ] {
             assert_eq!(AuthRef::parse(text), Ok(expected), "{text}");
@@ -184,6 +213,9 @@ mod tests {
             "file:../x",
             "file:/etc/passwd",
             "file:a/../../x",
+            "keyring:",
+            "keyring:--option",
+            "keyring:a b",
             "header_env:X-Key",
             "header_env:Content-Type:KEY",
             "header_env:Mcp-Session-Id:KEY",

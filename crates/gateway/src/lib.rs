@@ -23,6 +23,7 @@ pub mod era;
 pub mod governance;
 pub mod governor;
 pub mod jsonrpc;
+mod keyring;
 pub mod lifecycle;
 pub mod login_rows;
 pub mod manifest;

@@ -1,11 +1,11 @@
 //! The secrets that references of manifests lead to: which there are, whether one can be used, and files that are set here.
 //!
 //! Decisions:
-//! * Variables are set where the daemon is started and never here; only files can be set and deleted.
+//! * Variables are set where the daemon is started and never here; only files and entries of the keyring can be set and
+//!   deleted.
 //! * The folder is entered by `cap-std`, so that no link leads a write or a deletion out of it.
 //! * Nothing that is returned holds a secret, or more of a target than is needed to recognise it.
-//! * There is no provider for a desktop's keyring: it needs a D-Bus client and an unlocked session, which a daemon on a
-//!   build machine has neither of, and the kernel's own keyring forgets at a restart.
+//! * Entries of the keyring are not listed: its program tells their secrets with their names.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ use roost_model::secret::Secret;
 use uuid::Uuid;
 
 use crate::auth_ref::{AuthRef, AuthRefError};
+use crate::keyring::Keyring;
 
 /// Secrets that are listed at most.
 const MAX_LISTED: usize = 500;
@@ -41,9 +42,19 @@ pub enum SecretError {
     /// The reference is none.
     #[error(transparent)]
     Reference(#[from] AuthRefError),
-    /// It is no reference to a file.
-    #[error("{0} is a variable of the daemon; set it where the daemon is started. Only file:… can be set here")]
-    NotAFile(String),
+    /// It is a reference to a variable.
+    #[error(
+        "{0} is a variable of the daemon; set it where the daemon is started. Only file:… and keyring:… can be set here"
+    )]
+    Variable(String),
+    /// The keyring cannot be used.
+    #[error("{reference}: {reason}")]
+    Keyring {
+        /// As it was given.
+        reference: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// The text cannot be a secret.
     #[error("a secret is one line of at most 64 KiB without control characters, and not empty")]
     NotALine,
@@ -63,7 +74,7 @@ pub enum SecretError {
 /// Whether a reference can be used now, and what it would lead to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedReference {
-    /// `legacy_env`, `env`, `file` or `header_env`; `None` if the reference is none.
+    /// One of [`PROVIDERS`]; `None` if the reference is none.
     pub provider: Option<&'static str>,
     /// Enough of what it leads to for somebody who knows it.
     pub redacted_target: String,
@@ -71,12 +82,14 @@ pub struct CheckedReference {
     pub issues: Vec<String>,
     /// The headers in which the secret would be sent.
     pub header_keys: Vec<String>,
-    /// Whether the secret is in a file, and not in a variable.
-    pub is_file: bool,
+    /// Where the secret is: `environment`, `file` or `keyring`.
+    pub source: &'static str,
 }
 
-/// The forms of references, by the names of their providers.
-pub const PROVIDERS: [&str; 4] = ["legacy_env", "env", "file", "header_env"];
+/// The forms of references, by the names of their providers. All but the keyring are there on every machine.
+pub const PROVIDERS: [&str; 5] = ["legacy_env", "env", "file", "header_env", KEYRING];
+/// The provider that is the desktop's keyring.
+pub const KEYRING: &str = "keyring";
 
 impl Secrets {
     /// Secrets in files below `root`, which need not exist yet, and in these variables.
@@ -101,13 +114,14 @@ impl Secrets {
             Err(error) => {
                 let (provider, redacted_target) = (None, redact(reference));
                 let (issues, header_keys) = (vec![error.to_string()], Vec::new());
-                return CheckedReference { provider, redacted_target, issues, header_keys, is_file: false };
+                return CheckedReference { provider, redacted_target, issues, header_keys, source: "environment" };
             }
         };
         let (provider, redacted_target) = match &parsed {
             AuthRef::Variable(name) if !reference.starts_with("env:") => ("legacy_env", redact(name)),
             AuthRef::Variable(name) => ("env", redact(name)),
             AuthRef::File(path) => ("file", format!(".../{}", path.file_name().unwrap_or_default().to_string_lossy())),
+            AuthRef::Keyring(name) => (KEYRING, redact(name)),
             AuthRef::Header { header, .. } => ("header_env", format!("{header}:***")),
         };
         let (issues, header_keys) = match parsed.read(self.variables, &self.root) {
@@ -116,20 +130,36 @@ impl Secrets {
             Err(AuthRefError::NoVariable(_)) => {
                 (vec!["the daemon has no such variable, or it is empty".into()], vec![])
             }
-            Err(AuthRefError::File { reason, .. }) => (vec![reason], vec![]),
+            Err(AuthRefError::File { reason, .. } | AuthRefError::Keyring { reason, .. }) => (vec![reason], vec![]),
             Err(error) => (vec![error.to_string()], vec![]),
         };
-        let is_file = matches!(parsed, AuthRef::File(_));
-        CheckedReference { provider: Some(provider), redacted_target, issues, header_keys, is_file }
+        let source = match parsed {
+            AuthRef::File(_) => "file",
+            AuthRef::Keyring(_) => KEYRING,
+            AuthRef::Variable(_) | AuthRef::Header { .. } => "environment",
+        };
+        CheckedReference { provider: Some(provider), redacted_target, issues, header_keys, source }
     }
 
-    /// Keeps a secret in the file that the reference names; one that is there is replaced as a whole. Blocks on the disk.
+    /// Why there is no keyring, if so. Blocks on it.
+    pub fn check_keyring(&self) -> Result<(), String> {
+        Keyring(self.variables).check()
+    }
+
+    /// Keeps a secret where the reference says, in place of an earlier one. Blocks on the disk or the keyring.
     pub fn set(&self, reference: &str, secret: &Secret) -> Result<(), SecretError> {
-        let path = file(reference)?;
+        let place = settable(reference)?;
         let text = secret.expose().trim();
         if text.is_empty() || text.len() > MAX_SECRET || text.chars().any(char::is_control) {
             return Err(SecretError::NotALine);
         }
+        let path = match place {
+            Place::File(path) => path,
+            Place::Keyring(name) => {
+                let failed = |reason| SecretError::Keyring { reference: reference.into(), reason };
+                return Keyring(self.variables).set(&name, text).map_err(failed);
+            }
+        };
         let failed = |source| SecretError::Folder { reference: reference.into(), source };
         let write = || {
             make_private_folder(&self.root)?;
@@ -146,9 +176,18 @@ impl Secrets {
         write().map_err(failed)
     }
 
-    /// Deletes the file that the reference names. Blocks on the disk.
+    /// Deletes what the reference names. Blocks on the disk or the keyring.
     pub fn delete(&self, reference: &str) -> Result<(), SecretError> {
-        let path = file(reference)?;
+        let path = match settable(reference)? {
+            Place::File(path) => path,
+            Place::Keyring(name) => {
+                return match Keyring(self.variables).delete(&name) {
+                    Ok(true) => Ok(()),
+                    Ok(false) => Err(SecretError::Unknown(reference.into())),
+                    Err(reason) => Err(SecretError::Keyring { reference: reference.into(), reason }),
+                };
+            }
+        };
         let deleted = Dir::open_ambient_dir(&self.root, ambient_authority()).and_then(|root| root.remove_file(&path));
         deleted.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => SecretError::Unknown(reference.into()),
@@ -171,11 +210,17 @@ impl Secrets {
     }
 }
 
-/// The path of a reference to a file.
-fn file(reference: &str) -> Result<PathBuf, SecretError> {
+/// Where a secret can be set.
+enum Place {
+    File(PathBuf),
+    Keyring(String),
+}
+
+fn settable(reference: &str) -> Result<Place, SecretError> {
     match AuthRef::parse(reference)? {
-        AuthRef::File(path) => Ok(path),
-        other => Err(SecretError::NotAFile(redact(&other.to_string()))),
+        AuthRef::File(path) => Ok(Place::File(path)),
+        AuthRef::Keyring(name) => Ok(Place::Keyring(name)),
+        other => Err(SecretError::Variable(redact(&other.to_string()))),
     }
 }
 

@@ -190,7 +190,10 @@ impl Services {
     /// Declares a service, which is then started by whoever wants it; or declares it anew, and returns when it is neither
     /// starting nor stopping because of that.
     pub async fn apply(&self, document: &Value) -> Result<Arc<ServiceView>, ServiceError> {
-        let manifest = manifest::parse(document).map_err(|error| ServiceError::Invalid(Arc::new(error)))?;
+        let invalid = |error| ServiceError::Invalid(Arc::new(error));
+        let manifest = manifest::parse(document).map_err(invalid)?;
+        let of_origin = |reason| invalid(InvalidManifest { pointer: "/spec/origin".into(), reason });
+        self.0.connect.check(&manifest).await.map_err(of_origin)?;
         let id = manifest.service_id();
         if let Some(handle) = self.0.declare(&id, &manifest).await? {
             handle.command(|reply| Command::Apply(Box::new(manifest), reply)).await?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use roost_cli::StateDir;
-use roost_gateway::upstream::{GatewayAccess, WasmSettings};
+use roost_gateway::upstream::{GatewayAccess, ModelServer, ModelSettings, WasmSettings};
 use roost_model::service::wasm::{FolderAccess, FolderGrant, WasmCapabilities};
 
 use crate::config::{Config, Wasm};
@@ -30,8 +30,18 @@ pub(crate) fn settings(state: &StateDir, config: &Config, gateway: GatewayAccess
     host.defaults.output_bytes = wasm.output_kb.get() as usize * 1024;
     host.defaults.max_concurrency = wasm.concurrency.get() as usize;
     settings.policy = policy(wasm);
+    settings.models = models(wasm);
     settings.gateway = gateway;
     settings
+}
+
+fn models(wasm: &Wasm) -> ModelSettings {
+    let server = |url: &String, key: &Option<String>| ModelServer { url: url.clone(), key: key.clone() };
+    ModelSettings {
+        anthropic: server(&wasm.anthropic_url, &wasm.anthropic_key),
+        openai: server(&wasm.openai_url, &wasm.openai_key),
+        names: wasm.allow_models.iter().filter(|name| !name.ends_with('*')).cloned().collect(),
+    }
 }
 
 fn policy(wasm: &Wasm) -> WasmCapabilities {
@@ -39,8 +49,7 @@ fn policy(wasm: &Wasm) -> WasmCapabilities {
     let read = wasm.read_folders.iter().map(grant(FolderAccess::Read));
     let write = wasm.write_folders.iter().map(grant(FolderAccess::Write));
     WasmCapabilities {
-        // The daemon has no key for a model.
-        models: Vec::new(),
+        models: wasm.allow_models.clone(),
         http_hosts: wasm.allow_hosts.clone(),
         folders: read.chain(write).collect(),
         secrets: wasm.allow_secrets.clone(),

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 params! {
     /// Parameters of methods about one secret.
     SecretParams {
-        /// A reference: `env:VARIABLE`, `file:RELATIVE/PATH`, `header_env:Header-Name:VARIABLE`, or a plain name.
+        /// A reference: `env:VARIABLE`, `file:RELATIVE/PATH`, `keyring:NAME`, `header_env:Header-Name:VARIABLE`, or a plain
+        /// name.
         #[serde(alias = "authRef")]
         auth_ref: String,
         ;
@@ -17,7 +18,7 @@ params! {
 params! {
     /// Parameters of `secret/set`.
     SecretSetParams {
-        /// A reference to a file: `file:RELATIVE/PATH`.
+        /// A reference to a file or to the keyring: `file:RELATIVE/PATH` or `keyring:NAME`.
         #[serde(alias = "authRef")]
         auth_ref: String,
         /// The secret: one line of text.
@@ -32,9 +33,9 @@ wire! {
     SecretWritten {
         /// The reference as it was given.
         auth_ref: String,
-        /// The provider that keeps it, which is `file` in this version.
+        /// The provider that keeps it: `file` or `keyring`.
         provider: String,
-        /// Its path within the folder of secrets.
+        /// Its path within the folder of secrets, or its name in the keyring.
         path: String,
         /// True in every answer; a failure is an error.
         written: bool,
@@ -47,9 +48,9 @@ wire! {
     SecretDeleted {
         /// The reference as it was given.
         auth_ref: String,
-        /// The provider that keeps it, which is `file` in this version.
+        /// The provider that keeps it: `file` or `keyring`.
         provider: String,
-        /// Its path within the folder of secrets.
+        /// Its path within the folder of secrets, or its name in the keyring.
         path: String,
         /// True in every answer; a failure is an error.
         deleted: bool,
@@ -83,7 +84,7 @@ wire! {
     SecretCheck {
         /// The reference as it was given.
         auth_ref: String,
-        /// `legacy_env`, `env`, `file` or `header_env`; absent if it is no reference.
+        /// `legacy_env`, `env`, `file`, `header_env` or `keyring`; absent if it is no reference.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         provider: Option<String>,
         /// Enough of what it leads to for somebody who knows it.
@@ -96,7 +97,7 @@ wire! {
         issues: Vec<String>,
         /// The headers in which it would be sent.
         header_keys: Vec<String>,
-        /// `environment` or `file`.
+        /// `environment`, `file` or `keyring`.
         source: String,
     }
 }
@@ -104,10 +105,13 @@ wire! {
 wire! {
     /// A form of references.
     SecretProvider {
-        /// `legacy_env`, `env`, `file` or `header_env`.
+        /// `legacy_env`, `env`, `file`, `header_env` or `keyring`.
         name: String,
         /// Whether it can be used.
         supported: bool,
+        /// Why it cannot be used; absent if it can.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        issue: Option<String>,
     }
 }
 

@@ -143,6 +143,9 @@ wire! {
         uptime_seconds: u64,
         /// How often it was started again by itself since somebody started it.
         restart_count: u32,
+        /// What is being done to start it; absent unless it starts and that takes its time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        progress: Option<String>,
         /// Why it last failed; absent if it runs well.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         last_error: Option<String>,

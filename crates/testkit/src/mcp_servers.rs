@@ -191,6 +191,7 @@ impl Connect for FakeServers {
         let server = self.at(location);
         server.0.attempts.send_modify(|attempts| *attempts += 1);
         let behaviour = server.0.connecting.lock().clone();
+        target.log.progress("connecting");
         behaviour.play().await?;
         target.log.line(LogSource::Gateway, "connected");
         let (unasked, from_server) = mpsc::channel(8);

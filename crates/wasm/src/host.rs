@@ -10,7 +10,7 @@ use tokio::sync::{Semaphore, watch};
 use wasmtime::{Cache, CacheConfig, Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::abi::clarity_source::MAX_SOURCE_BYTES;
-use crate::abi::component::{ComponentProgram, wasi};
+use crate::abi::component::{self, ComponentProgram, wasi};
 use crate::abi::module::{DeclaredSignatures, ModuleProgram, PrepareError};
 use crate::abi::sidecar::{self, SidecarError};
 use crate::abi::{clarity, clarity_source};
@@ -18,6 +18,7 @@ use crate::artifact::{Artifact, ArtifactError, ArtifactKind};
 use crate::effects::Effects;
 use crate::epoch_ticker::EpochTicker;
 use crate::grants::Grants;
+use crate::imports::{self, Import};
 use crate::limits::Limits;
 use crate::outcome::classify;
 use crate::progress::LoadStage;
@@ -264,6 +265,27 @@ impl WasmHost {
         service.probe().await.map_err(|error| LoadError::Start { path: path(), reason: classify(&error).1 })?;
         progress.send_replace(LoadStage::Ready);
         Ok(service)
+    }
+
+    /// Names the imports of an artifact that we do not offer, without compiling it. An artifact that cannot be read is no
+    /// error: it may be built later, and loading it says what is wrong.
+    pub async fn check_imports(&self, wasm_path: &Path) -> Result<(), LoadError> {
+        let (path, limit) = (wasm_path.to_owned(), self.0.config.max_artifact_bytes);
+        let Ok(artifact) = in_background(move || Artifact::read(&path, limit, None)).await? else { return Ok(()) };
+        let Ok(imports) = imports::read(&artifact.bytes) else { return Ok(()) };
+        let context = Arc::new(ServiceContext::of_nobody());
+        let (engine, ticker, limits) = (&self.0.engine, &self.0.ticker, &self.0.config.defaults);
+        let mut store = CallStore::new(engine, ticker, &context, limits, None);
+        let missing = imports.into_iter().filter_map(|import| match import {
+            Import::Core { module, name } => {
+                self.0.modules.get(&mut store.store, module, name).is_err().then(|| format!("{module}.{name}"))
+            }
+            Import::Interface(name) => (!component::is_offered(name)).then(|| name.to_owned()),
+        });
+        match missing.collect::<Vec<_>>() {
+            none if none.is_empty() => Ok(()),
+            imports => Err(LoadError::Imports { path: wasm_path.display().to_string(), imports }),
+        }
     }
 
     /// How many modules came from the cache, and how many were compiled, since the host started.

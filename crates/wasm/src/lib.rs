@@ -8,7 +8,7 @@
 //! * A module has no authority but what its manifest *and* the server's policy name ([`grants`]). Everything outside of its
 //!   memory goes through one trait ([`effects`]).
 //! * What a module offers is read from its bytes ([`abi`]): plain exports, Clarity's conventions, or WIT. An import that
-//!   we do not offer is an error when the service is loaded, not when it is called.
+//!   we do not offer is an error when the service is declared or loaded, not when it is called.
 //! * Compiled code is kept by Wasmtime's own cache: it is found by a hash of the module and of the compiler's settings, and
 //!   reading it needs no `unsafe` of ours.
 
@@ -18,6 +18,7 @@ pub mod effects;
 mod epoch_ticker;
 pub mod grants;
 pub mod host;
+mod imports;
 pub mod limits;
 pub mod outcome;
 pub mod progress;

@@ -9,11 +9,11 @@ use wasmtime::{Engine, Store, UpdateDeadline};
 use wasmtime_wasi::{ResourceTable, WasiCtx, WasiCtxView, WasiView};
 
 use crate::abi::clarity::ClarityState;
-use crate::effects::Effects;
+use crate::effects::{Effects, NoEffects};
 use crate::epoch_ticker::{EpochTicker, Running};
 use crate::grants::Grants;
 use crate::limits::{LimitReached, Limits, MemoryLimiter};
-use crate::service_log::{CallLog, LogSink};
+use crate::service_log::{CallLog, LogSink, ServiceLog};
 
 /// How much fuel a module gets at a time; between, it yields, and what it used is counted.
 const FUEL_INTERVAL: u64 = 1_000_000;
@@ -27,6 +27,19 @@ pub(crate) struct ServiceContext {
     /// The arguments and variables that the manifest gives the module.
     pub(crate) args: Arc<[String]>,
     pub(crate) env: Arc<[(String, String)]>,
+}
+
+impl ServiceContext {
+    /// No service at all: nothing is granted, and nothing can happen.
+    pub(crate) fn of_nobody() -> Self {
+        Self {
+            grants: Arc::default(),
+            effects: Arc::new(NoEffects),
+            log: Arc::new(ServiceLog::default()),
+            args: Arc::default(),
+            env: Arc::default(),
+        }
+    }
 }
 
 /// What belongs to one call.

@@ -8,7 +8,8 @@ use roost_model::service::Lifecycle;
 use roost_model::service::manifest::ServiceOrigin;
 use roost_rpc::{
     BootstrapParams, BootstrapRemoveParams, GatewayTransport, NoParams, SecretParams, SecretSetParams,
-    ServiceApplyParams, ServiceDetailsParams, ServiceLogsParams, ServiceParams, ServiceRecord, ServiceResult, method,
+    ServiceApplyParams, ServiceDetailsParams, ServiceLogsParams, ServiceParams, ServiceRecord, ServiceResult, Typed,
+    method,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -21,6 +22,7 @@ use crate::cmd::services::declare::Remote;
 use crate::cmd::services::local_module::{
     BUILD_FOLDER, BuiltModule, LocalModule, LocalModules, ModuleNames, ModuleOptions,
 };
+use crate::cmd::services::starting;
 use crate::cmd::{gateway, secrets};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -278,13 +280,13 @@ impl Ctl {
             }
             CtlCommand::AddRemote(remote) => print(&self.apply(remote.manifest()?).await?)?,
             CtlCommand::Start(service) => {
-                return report(daemon.call::<method::ServiceStart>(self.find(&service).await?).await?);
+                return report(self.started::<method::ServiceStart>(self.find(&service).await?).await?);
             }
             CtlCommand::Stop(service) => {
                 return report(daemon.call::<method::ServiceStop>(self.find(&service).await?).await?);
             }
             CtlCommand::Restart(service) => {
-                return report(daemon.call::<method::ServiceRestart>(self.find(&service).await?).await?);
+                return report(self.started::<method::ServiceRestart>(self.find(&service).await?).await?);
             }
             CtlCommand::Unquarantine(service) => {
                 return report(daemon.call::<method::ServiceUnquarantine>(self.find(&service).await?).await?);
@@ -339,12 +341,21 @@ impl Ctl {
         self.0.call::<method::ServiceApply>(ServiceApplyParams { manifest }).await
     }
 
+    /// Starts a service, or starts it again, and shows how far that has come.
+    async fn started<M>(&self, params: ServiceParams) -> Result<ServiceResult, Error>
+    where
+        M: Typed<Params = ServiceParams, Result = ServiceResult>,
+    {
+        let look = || self.0.call::<method::ServiceGet>(params.clone());
+        starting::watched(self.0.call::<M>(params.clone()), look).await
+    }
+
     /// Registers a module, starts it and lists its tools.
     async fn start(&self, built: &BuiltModule, options: &ModuleOptions) -> Result<(Added, ServiceRecord), Error> {
         let applied = self.apply(built.manifest(&options.entry, &options.agent)?).await?.service;
         let service_id = applied.service_id.to_string();
         let params = ServiceParams { service_id: service_id.clone() };
-        let service = self.0.call::<method::ServiceStart>(params).await?.service;
+        let service = self.started::<method::ServiceStart>(params).await?.service;
         let BuiltModule { source, wasm, module, .. } = built.clone();
         Ok((Added { service_id, source_file: source, wasm_path: wasm, module }, service))
     }

@@ -24,6 +24,7 @@ Examples:
   roost secrets                            list the secrets that are kept in files
   roost secrets set file:team/token        type a secret, which is not shown
   roost secrets set file:team/token < FILE read it from a file instead
+  roost secrets set keyring:team/token     keep it in the desktop's keyring
   roost secrets validate env:TEAM_TOKEN    say whether the daemon has this variable
   roost secrets delete file:team/token     delete one
   roost secrets providers                  list the forms of references, and the folder of secrets";
@@ -41,19 +42,19 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand)]
 enum SecretsAction {
-    /// Keep a secret in a file that only you can read; it is typed, or read from stdin
+    /// Keep a secret in a file that only you can read, or in the keyring; it is typed, or read from stdin
     Set {
-        /// file: and a path within the folder of secrets
+        /// file: and a path within the folder of secrets, or keyring: and a name
         reference: String,
     },
     /// Delete a secret
     Delete {
-        /// file: and a path within the folder of secrets
+        /// file: and a path within the folder of secrets, or keyring: and a name
         reference: String,
     },
     /// Say whether a reference can be used now
     Validate {
-        /// env:VARIABLE, file:PATH, header_env:Header:VARIABLE, or a name
+        /// env:VARIABLE, file:PATH, keyring:NAME, header_env:Header:VARIABLE, or a name
         reference: String,
     },
     /// List the forms of references, and the folder of secrets
@@ -98,10 +99,15 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
             if json {
                 screen::print_json(&found)?;
             } else {
-                let names: Vec<_> = found.providers.iter().map(|provider| provider.name.as_str()).collect();
+                let usable = found.providers.iter().filter(|provider| provider.supported);
+                let names: Vec<_> = usable.map(|provider| provider.name.as_str()).collect();
                 let missing = if found.file_root_exists { "" } else { " (made with the first secret)" };
                 screen::print(&one_line(&format!("References: {}.", names.join(", "))))?;
                 screen::print(&one_line(&format!("Files are in {}{missing}.", found.file_root)))?;
+                let issues = found.providers.iter().filter_map(|one| Some((&one.name, one.issue.as_ref()?)));
+                for (name, issue) in issues {
+                    screen::print(&one_line(&format!("{name} cannot be used: {issue}.")))?;
+                }
             }
         }
         SecretsAction::List => {

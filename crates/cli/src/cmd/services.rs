@@ -6,6 +6,7 @@ pub(crate) mod declare;
 pub(crate) mod local_module;
 mod login;
 mod show;
+pub(crate) mod starting;
 
 use std::path::PathBuf;
 
@@ -13,7 +14,7 @@ use roost_client::Client;
 use roost_model::service::Lifecycle;
 use roost_rpc::{
     NoParams, ServiceApplyParams, ServiceApproveParams, ServiceDetailsParams, ServiceLogsParams, ServiceParams,
-    ServiceRecord, ServiceSummary, method,
+    ServiceRecord, ServiceResult, ServiceSummary, Typed, method,
 };
 use serde_json::{Map, Value};
 
@@ -144,7 +145,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         Some(ServicesAction::Status(named)) => services.status(&named).await,
         Some(ServicesAction::Start(named)) => {
             let params = services.find(&named).await?;
-            services.report(services.client.call::<method::ServiceStart>(params).await?.service)
+            services.report(services.started::<method::ServiceStart>(params).await?)
         }
         Some(ServicesAction::Stop(named)) => {
             let params = services.find(&named).await?;
@@ -152,7 +153,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         }
         Some(ServicesAction::Restart(named)) => {
             let params = services.find(&named).await?;
-            services.report(services.client.call::<method::ServiceRestart>(params).await?.service)
+            services.report(services.started::<method::ServiceRestart>(params).await?)
         }
         Some(ServicesAction::Unquarantine(named)) => {
             let params = services.find(&named).await?;
@@ -207,14 +208,23 @@ impl Services {
     async fn add(&self, manifest: Map<String, Value>, starts: bool) -> Result<Exit, Error> {
         let mut service = self.client.call::<method::ServiceApply>(ServiceApplyParams { manifest }).await?.service;
         if starts && service.runtime.enabled {
-            // A program may first be downloaded, and a module compiled.
-            screen::replace_line(format_args!("starting {} …", one_line(&service.manifest.metadata.module)));
             let params = ServiceParams { service_id: service.service_id.to_string() };
-            let started = self.client.call::<method::ServiceStart>(params).await;
-            screen::replace_line("");
-            service = started?.service;
+            service = self.started::<method::ServiceStart>(params).await?;
         }
         self.report(service)
+    }
+
+    /// Starts a service, or starts it again. A program may first be downloaded, and a module compiled.
+    async fn started<M>(&self, params: ServiceParams) -> Result<ServiceRecord, Error>
+    where
+        M: Typed<Params = ServiceParams, Result = ServiceResult>,
+    {
+        let look = || self.request::<method::ServiceGet>(params.clone());
+        Ok(starting::watched(self.request::<M>(params.clone()), look).await?.service)
+    }
+
+    async fn request<M: Typed>(&self, params: M::Params) -> Result<M::Result, Error> {
+        Ok(self.client.call::<M>(params).await?)
     }
 
     /// Adds every source that can be added; one that cannot does not keep the others from it.
@@ -330,7 +340,7 @@ impl Services {
             self.client.call::<method::ServiceUnquarantine>(params.clone()).await?;
         }
         // What failed for want of a login is tried with it.
-        self.report(self.client.call::<method::ServiceRestart>(params).await?.service)
+        self.report(self.started::<method::ServiceRestart>(params).await?)
     }
 
     async fn remove(&self, named: &Service) -> Result<Exit, Error> {

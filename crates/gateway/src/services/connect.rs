@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use roost_model::ids::ServiceId;
-use roost_model::service::manifest::ServiceOrigin;
+use roost_model::service::manifest::{Manifest, ServiceOrigin};
 
 use crate::principal::Principal;
 use crate::upstream::{ConnectError, ConnectTarget, Connected, Connector, LoginRequest, PendingLogin, Upstream, probe};
@@ -15,6 +15,11 @@ const PROBE_PATIENCE: Duration = Duration::from_secs(10);
 /// Makes connections to services.
 #[async_trait]
 pub trait Connect: Send + Sync + 'static {
+    /// Says why what a manifest declares could never run here, before the manifest is kept.
+    async fn check(&self, _manifest: &Manifest) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Connects and does the handshake. Dropping the future ends what was begun.
     async fn connect(&self, target: &ConnectTarget<'_>) -> Result<Connected, ConnectError>;
 
@@ -38,6 +43,10 @@ pub trait Connect: Send + Sync + 'static {
 
 #[async_trait]
 impl Connect for Connector {
+    async fn check(&self, manifest: &Manifest) -> Result<(), String> {
+        self.check(manifest).await
+    }
+
     async fn connect(&self, target: &ConnectTarget<'_>) -> Result<Connected, ConnectError> {
         self.connect(target).await
     }

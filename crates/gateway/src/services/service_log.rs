@@ -23,6 +23,8 @@ struct LogState {
     lines: Mutex<VecDeque<String>>,
     /// How many lines were ever written. Changed after the line is there.
     written: watch::Sender<u64>,
+    /// What was last being done to start the service.
+    progress: watch::Sender<String>,
 }
 
 /// Some lines of a log.
@@ -36,7 +38,11 @@ pub struct LogLines {
 
 impl Default for ServiceLog {
     fn default() -> Self {
-        Self(Arc::new(LogState { lines: Mutex::default(), written: watch::Sender::new(0) }))
+        Self(Arc::new(LogState {
+            lines: Mutex::default(),
+            written: watch::Sender::new(0),
+            progress: watch::Sender::default(),
+        }))
     }
 }
 
@@ -66,6 +72,11 @@ impl ServiceLog {
         LogLines { lines: lines.iter().skip(lines.len() - count).cloned().collect(), last }
     }
 
+    /// Follows what is being done to start the service.
+    pub(super) fn follow_progress(&self) -> watch::Receiver<String> {
+        self.0.progress.subscribe()
+    }
+
     /// Returns when there is a line after this one.
     pub async fn wait_after(&self, after: u64) {
         // The sender lives as long as this log.
@@ -79,6 +90,11 @@ impl upstream::ServiceLog for ServiceLog {
             LogSource::Stderr | LogSource::Module | LogSource::Gateway => self.write(text),
             LogSource::Stdout => self.write(&format!("stdout: {text}")),
         }
+    }
+
+    fn progress(&self, text: &str) {
+        self.write(text);
+        self.0.progress.send_replace(text.into());
     }
 }
 

@@ -77,6 +77,7 @@ pub(super) struct Supervisor {
     connection: Option<Arc<dyn Upstream>>,
     work: FuturesUnordered<BoxFuture<'static, StepOutcome>>,
     lists_changed: watch::Receiver<()>,
+    progress: watch::Receiver<String>,
     /// Answered when the service is neither starting nor stopping.
     waiting_to_settle: Vec<CommandReply>,
     /// Answered when the interface has been listed.
@@ -98,12 +99,15 @@ enum Wake {
     WaitOver,
     Ended(UpstreamEnd),
     ListChanged,
+    /// A start has come further.
+    Progress,
     Tick,
 }
 
 impl Supervisor {
     pub(super) fn new(shared: Arc<Shared>, handle: Arc<ServiceHandle>) -> Self {
         let (view, lists_changed) = (handle.view(), handle.pool.lists_changed());
+        let progress = handle.log.follow_progress();
         Self {
             shared,
             handle,
@@ -111,6 +115,7 @@ impl Supervisor {
             connection: None,
             work: FuturesUnordered::new(),
             lists_changed,
+            progress,
             waiting_to_settle: Vec::new(),
             waiting_for_list: Vec::new(),
             is_listing: false,
@@ -138,6 +143,7 @@ impl Supervisor {
                 Wake::WaitOver => self.feed(ServiceSignal::WaitOver).await,
                 Wake::Ended(end) => self.on_end(end).await,
                 Wake::ListChanged => self.list(),
+                Wake::Progress => self.on_progress(),
                 Wake::Tick => self.on_tick(),
             }
             self.settle().await;
@@ -178,6 +184,7 @@ impl Supervisor {
             end = ended => Wake::Ended(end),
             // The sender lives as long as the pool.
             Ok(()) = self.lists_changed.changed() => Wake::ListChanged,
+            Ok(()) = self.progress.changed() => Wake::Progress,
             _ = ticks.tick() => Wake::Tick,
         }
     }
@@ -270,6 +277,14 @@ impl Supervisor {
             }
             UpstreamEnd::Exited => self.feed(ServiceSignal::Ended).await,
             UpstreamEnd::Failed(fault, why) => self.feed(ServiceSignal::Failed(fault, why.to_string())).await,
+        }
+    }
+
+    fn on_progress(&mut self) {
+        let text = self.progress.borrow_and_update().clone();
+        if self.view.life.lifecycle == Lifecycle::Starting {
+            self.view.progress = Some(text);
+            self.publish();
         }
     }
 
@@ -388,6 +403,7 @@ impl Supervisor {
         if life.lifecycle != Lifecycle::Running {
             self.view.running_since = None;
         }
+        self.view.progress = None;
         self.keep(is_row_changed, vec![changed.into()]).await;
         if before != life.lifecycle {
             self.view.offered = self.view.offer();

@@ -21,6 +21,8 @@ pub struct ServiceView {
     pub stored: Arc<StoredService>,
     /// Where it is in its life.
     pub life: ServiceLife,
+    /// What is being done to start it; absent unless it starts and that takes its time.
+    pub progress: Option<String>,
     /// Since when it runs.
     pub running_since: Option<Timestamp>,
     /// When it last answered a probe or a list.
@@ -44,6 +46,7 @@ impl ServiceView {
             id,
             stored,
             life,
+            progress: None,
             running_since: None,
             last_answer: None,
             interface: None,

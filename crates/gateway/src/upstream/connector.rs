@@ -141,6 +141,7 @@ impl Connector {
             secrets: settings.secrets.clone(),
             variable: settings.variable.clone(),
             gateway: settings.wasm.gateway.clone(),
+            models: settings.wasm.models.clone(),
         };
         let modules = WasmModules::new(settings.wasm.clone(), outside);
         Ok(Self { settings, client, services: Mutex::default(), logins: Mutex::default(), modules })
@@ -164,6 +165,14 @@ impl Connector {
         // What could not be connected to may be another version when it comes back.
         *service.era.lock() = era;
         connected
+    }
+
+    /// Says of a module what it needs that we do not offer; of others nothing is known before they are connected to.
+    pub async fn check(&self, manifest: &Manifest) -> Result<(), String> {
+        match &manifest.spec.origin {
+            ServiceOrigin::LocalWasm { wasm_path, .. } => self.modules.check(wasm_path.as_ref()).await,
+            _ => Ok(()),
+        }
     }
 
     /// Begins a login at a remote service: a person opens the address of the result and agrees.

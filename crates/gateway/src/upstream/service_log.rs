@@ -17,4 +17,9 @@ pub enum LogSource {
 pub trait ServiceLog: Send + Sync + 'static {
     /// Takes one line.
     fn line(&self, source: LogSource, text: &str);
+
+    /// Takes what is being done to start the service, where that takes its time.
+    fn progress(&self, text: &str) {
+        self.line(LogSource::Gateway, text);
+    }
 }

@@ -10,10 +10,11 @@
 
 mod effects;
 mod gateway_access;
+mod models;
 mod module_log;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -30,6 +31,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(super) use effects::OutsideWorld;
 pub use gateway_access::{GatewayAccess, ModuleGateway};
+pub use models::{ModelServer, ModelSettings};
 
 use self::effects::{ModuleCaller, ModuleEffects};
 use self::gateway_access::call_depth;
@@ -56,13 +58,15 @@ pub struct WasmSettings {
     pub policy: WasmCapabilities,
     /// What modules reach of the gateway itself.
     pub gateway: GatewayAccess,
+    /// The models that the policy may allow them to ask.
+    pub models: ModelSettings,
 }
 
 impl WasmSettings {
     /// The usual limits, with compiled code in a folder; modules may do nothing but compute.
     pub fn new(cache_folder: PathBuf) -> Self {
         let (policy, gateway) = (WasmCapabilities::default(), GatewayAccess::default());
-        Self { host: HostConfig::new(cache_folder), policy, gateway }
+        Self { host: HostConfig::new(cache_folder), policy, gateway, models: ModelSettings::default() }
     }
 }
 
@@ -112,6 +116,15 @@ impl WasmModules {
         Ok(Connected { upstream: Arc::new(upstream), unasked: from_server })
     }
 
+    /// Names the imports of a module that we do not offer, before it is compiled.
+    pub(super) async fn check(&self, wasm_path: &Path) -> Result<(), String> {
+        match self.host().await {
+            Ok(host) => host.check_imports(wasm_path).await.map_err(|error| error.to_string()),
+            // It is no fault of the manifest, and is told when the service is started.
+            Err(_) => Ok(()),
+        }
+    }
+
     /// Forgets the module of a service that was removed.
     pub(super) fn forget(&self, service: &ServiceId) {
         self.loaded.lock().remove(service);
@@ -152,7 +165,7 @@ impl WasmModules {
     }
 }
 
-/// Loads a module and says in its log how far that has come.
+/// Loads a module and says how far that has come.
 async fn load(
     host: &WasmHost,
     declaration: &ServiceDeclaration,
@@ -164,7 +177,7 @@ async fn load(
         // The sender lives until the module is loaded.
         while stages.changed().await.is_ok() {
             if let Some(text) = stage_text(&stages.borrow_and_update()) {
-                log.line(LogSource::Gateway, &text);
+                log.progress(&text);
             }
         }
         std::future::pending().await

@@ -16,6 +16,7 @@ mod scripted_http;
 mod services;
 mod support;
 mod wasm;
+mod wasm_models;
 #[path = "../../../../xtask/src/fixtures/wasm_modules.rs"]
 #[allow(dead_code, reason = "the large components are for the tests that take long")]
 mod wasm_modules;

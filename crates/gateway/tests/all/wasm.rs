@@ -27,7 +27,7 @@ const MATH: &str = r#"(module
     (func (export "forever") (loop (br 0))))"#;
 
 /// Services over a real connector, in a folder of their own.
-struct Stage {
+pub(crate) struct Stage {
     services: Arc<Services>,
     folder: TempDir,
     _connector: support::Gateway,
@@ -38,7 +38,7 @@ impl Stage {
         Self::with(|_| {}).await
     }
 
-    async fn with(change: impl FnOnce(&mut WasmSettings)) -> Self {
+    pub(crate) async fn with(change: impl FnOnce(&mut WasmSettings)) -> Self {
         let folder = TempDir::new().unwrap();
         let lock = StateLock::acquire(folder.path(), "test").unwrap();
         let log: Arc<dyn Log> = Arc::new(SqliteLog::open(&lock, LogOptions::default()).unwrap());
@@ -49,24 +49,24 @@ impl Stage {
         Self { services: Arc::new(services), folder, _connector: connector }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// Writes a module and returns its manifest.
-    fn module(&self, name: &str, wat: &str) -> Value {
+    pub(crate) fn module(&self, name: &str, wat: &str) -> Value {
         let file = self.path(&format!("{name}.wasm"));
         std::fs::write(&file, wat::parse_str(wat).unwrap()).unwrap();
         manifest(name, &file)
     }
 
     /// Applies a manifest and starts its service.
-    async fn run(&self, manifest: &Value) -> Arc<ServiceView> {
+    pub(crate) async fn run(&self, manifest: &Value) -> Arc<ServiceView> {
         let id = self.services.apply(manifest).await.unwrap().id.clone();
         soon("the service settles", self.services.start_service(&id)).await.unwrap()
     }
 
-    async fn call(&self, id: &ServiceId, tool: &str, arguments: Value) -> Value {
+    pub(crate) async fn call(&self, id: &ServiceId, tool: &str, arguments: Value) -> Value {
         let client = ClientProfile { era: Era::Modern, capabilities: Map::new(), info: None };
         let upstream = self.services.upstream(id, &Principal::Local, &client).await.unwrap();
         let params = support::raw(&json!({ "name": tool, "arguments": arguments }));
@@ -110,7 +110,7 @@ fn built(name: &str) -> PathBuf {
     file
 }
 
-fn text(result: &Value) -> &str {
+pub(crate) fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{result}"))
 }
 
@@ -194,14 +194,11 @@ async fn an_endless_loop_ends_at_its_limit_while_another_service_answers() {
 async fn what_is_wrong_with_a_module_is_said_when_it_is_started() {
     let stage = Stage::start().await;
     let whole = wat::parse_str(MATH).unwrap();
-    let imports =
-        r#"(module (import "env" "launch_rockets" (func)) (import "wasi_snapshot_preview1" "fd_write" (func)))"#;
     let wants_memory = r#"(module (memory (export "memory") 60000))"#;
     for (name, bytes, says) in [
         ("empty", Vec::new(), "is no wasm binary"),
         ("text", b"hello".to_vec(), "is no wasm binary"),
         ("cut", whole[..whole.len() / 2].to_vec(), "cannot be compiled"),
-        ("needy", wat::parse_str(imports).unwrap(), "env.launch_rockets, wasi_snapshot_preview1.fd_write"),
         ("greedy", wat::parse_str(wants_memory).unwrap(), "memory"),
     ] {
         let file = stage.path(&format!("{name}.wasm"));
@@ -289,4 +286,22 @@ async fn a_secret_is_read_only_if_the_manifest_and_the_policy_name_it() {
         let is_refused = stage.log(&view.id).contains("may not read the secret \"TOKEN\"");
         assert_eq!(is_refused, expected.is_empty(), "{}", stage.log(&view.id));
     }
+}
+
+#[tokio::test]
+async fn imports_that_are_not_offered_are_named_when_the_manifest_is_applied() {
+    let stage = Stage::start().await;
+    let module = r#"(module (import "env" "a2a_submit" (func)) (import "wasi_snapshot_preview1" "fd_write" (func)))"#;
+    let manifest = stage.module("submits", module);
+    let refused = stage.services.apply(&manifest).await.unwrap_err().to_string();
+    assert!(refused.starts_with("invalid manifest: /spec/origin: "), "{refused}");
+    assert!(refused.contains("env.a2a_submit, wasi_snapshot_preview1.fd_write"), "{refused}");
+    assert!(stage.services.list().is_empty(), "nothing is declared");
+    // What is not built yet can be declared all the same, and is looked at when it is started.
+    let (file, away) = (stage.path("submits.wasm"), stage.path("away.wasm"));
+    std::fs::rename(&file, &away).unwrap();
+    let id = stage.services.apply(&manifest).await.unwrap().id.clone();
+    std::fs::rename(&away, &file).unwrap();
+    let view = soon("the service settles", stage.services.start_service(&id)).await.unwrap();
+    assert!(view.life.last_error.as_ref().unwrap().contains("env.a2a_submit"), "{:?}", view.life.last_error);
 }

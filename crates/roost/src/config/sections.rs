@@ -306,6 +306,16 @@ section! {
         artifact_mb: NonZeroU32 = NonZeroU32::MIN.saturating_add(63),
         /// Megabytes of compiled code that are kept in the state directory.
         cache_mb: NonZeroU32 = NonZeroU32::MIN.saturating_add(1023),
+        /// Models that modules may ask; `*` at the end stands for any rest. Each needs the key of its server, too.
+        allow_models: Vec<String> = Vec::new(),
+        /// Where models are asked whose names begin with `claude-`, before `/v1`.
+        anthropic_url: String = "https://api.anthropic.com".into(),
+        /// The key of that server, by a reference such as `env:NAME`, `file:NAME` or `keyring:NAME`.
+        anthropic_key: Option<String> = None,
+        /// Where all other models are asked, in the way of OpenAI, before `/v1`.
+        openai_url: String = "https://api.openai.com".into(),
+        /// The key of that server, by a reference.
+        openai_key: Option<String> = None,
         /// Hosts that modules may reach over HTTP: a name, `*.domain`, or `*` for the whole internet.
         allow_hosts: Vec<String> = Vec::new(),
         /// Folders whose files modules may read.

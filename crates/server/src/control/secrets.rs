@@ -16,7 +16,7 @@ struct Reference {
 }
 
 pub(super) fn of_reference() -> Value {
-    let forms = "NAME, env:VARIABLE, file:RELATIVE/PATH or header_env:Header-Name:VARIABLE";
+    let forms = "NAME, env:VARIABLE, file:RELATIVE/PATH, keyring:NAME or header_env:Header-Name:VARIABLE";
     object(&[("auth_ref", text(forms))], &["auth_ref"])
 }
 

@@ -179,6 +179,7 @@ pub(crate) fn record(caller: &Caller, view: &ServiceView) -> ServiceRecord {
             autostart: spec.autostart,
             uptime_seconds: uptime(view),
             restart_count: life.restart_count,
+            progress: view.progress.clone(),
             last_error: life.last_error.clone(),
             last_heartbeat_at: view.last_answer,
             next_attempt_at: life.next_attempt,

@@ -87,9 +87,14 @@ async fn all_imports_that_are_not_offered_are_named() {
             vec!["wasi:http/types@0.2.0", "my:own/thing"],
         ),
     ] {
-        match stage.try_load(&stage.declare(module)).await {
-            Err(LoadError::Imports { imports, .. }) => assert_eq!(imports, expected),
-            other => panic!("{:?}", other.err()),
+        let declaration = stage.declare(module);
+        // Both before it is compiled and when it is.
+        let checked = stage.host.check_imports(&declaration.wasm_path).await;
+        for refused in [checked.err(), stage.try_load(&declaration).await.err()] {
+            match refused {
+                Some(LoadError::Imports { imports, .. }) => assert_eq!(imports, expected),
+                other => panic!("{other:?}"),
+            }
         }
     }
 }

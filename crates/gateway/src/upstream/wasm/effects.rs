@@ -8,14 +8,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use reqwest::{Client, Method};
+use reqwest::{Client, Method, Response};
 use roost_model::ids::ServiceId;
 use roost_model::secret::Secret;
 use roost_wasm::Effects;
-use roost_wasm::effects::{EffectError, GrantedFile, HttpRequest, HttpResponse};
+use roost_wasm::effects::{EffectError, GrantedFile, HttpRequest, HttpResponse, ModelRequest};
 use serde_json::Value;
 
 use super::gateway_access::{GatewayAccess, MAX_DEPTH, meta_of_call};
+use super::models::ModelSettings;
 use crate::auth_ref::AuthRef;
 use crate::principal::Principal;
 use crate::upstream::ReadVariable;
@@ -35,6 +36,7 @@ pub(in crate::upstream) struct OutsideWorld {
     pub(in crate::upstream) secrets: PathBuf,
     pub(in crate::upstream) variable: ReadVariable,
     pub(in crate::upstream) gateway: GatewayAccess,
+    pub(in crate::upstream) models: ModelSettings,
 }
 
 /// Who called a module.
@@ -77,6 +79,17 @@ impl ModuleEffects {
 
 #[async_trait]
 impl Effects for ModuleEffects {
+    async fn call_model(&self, request: ModelRequest) -> Result<String, EffectError> {
+        // What nobody asked for must not cost anything.
+        self.caller()?;
+        let OutsideWorld { client, variable, secrets, models, .. } = &*self.outside;
+        models.ask(client, (variable, secrets.as_path()), request).await
+    }
+
+    async fn list_models(&self) -> Vec<String> {
+        self.outside.models.names.clone()
+    }
+
     async fn http(&self, request: HttpRequest) -> Result<HttpResponse, EffectError> {
         let HttpRequest { method, url, headers, body } = request;
         self.outside.addresses.check_module(&url).map_err(|refused| refused.to_string())?;
@@ -90,10 +103,7 @@ impl Effects for ModuleEffects {
         let status = response.status().as_u16();
         let text = |value: &reqwest::header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
         let headers = response.headers().iter().map(|(name, value)| (name.to_string(), text(value))).collect();
-        let body = http_client::read_body(response, MAX_BYTES).await.map_err(|error| match error {
-            BodyError::TooLong(_) => format!("the answer has more than {} MiB", MAX_BYTES >> 20),
-            BodyError::Broken(reason) => reason,
-        })?;
+        let body = read_limited(response).await?;
         Ok(HttpResponse { status, headers, body: String::from_utf8_lossy(&body).into_owned() })
     }
 
@@ -185,6 +195,14 @@ impl Effects for ModuleEffects {
         let gateway = self.outside.gateway.get()?;
         gateway.call_tool(&caller.principal, tool, arguments, meta_of_call(caller.depth + 1)).await
     }
+}
+
+/// The body of a response, if it is not too long.
+pub(super) async fn read_limited(response: Response) -> Result<Vec<u8>, EffectError> {
+    http_client::read_body(response, MAX_BYTES).await.map_err(|error| match error {
+        BodyError::TooLong(_) => format!("the answer has more than {} MiB", MAX_BYTES >> 20),
+        BodyError::Broken(reason) => reason,
+    })
 }
 
 /// Does something beneath a granted folder, out of which no link leads, where it may wait for the disk.

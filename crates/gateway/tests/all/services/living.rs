@@ -18,20 +18,17 @@ async fn a_service_runs_after_its_handshake_only_and_every_state_is_recorded() {
     gateway.server("docs").on_connect(Behaviour::Hangs);
     let id = gateway.services.apply(&manifest("docs", json!({}))).await.unwrap().id.clone();
     let starting = gateway.services.start_service(&id);
-    let attempted = async {
-        gateway.server("docs").attempted(1).await;
-        gateway.services.get(&id).unwrap().life.lifecycle
-    };
-    let state = tokio::select! {
+    let view = tokio::select! {
         started = starting => panic!("it hangs: {started:?}"),
-        state = attempted => state,
+        view = gateway.until(&id, |view| view.progress.is_some()) => view,
     };
-    assert_eq!(state, Starting);
+    assert_eq!((view.life.lifecycle, view.progress.as_deref()), (Starting, Some("connecting")));
     assert_eq!(gateway.services.catalog().missing[0].reason, "it is starting");
     soon("it stops", gateway.services.stop_service(&id)).await.unwrap();
     gateway.server("docs").on_connect(Behaviour::Answers);
     let running = soon("it starts", gateway.services.start_service(&id)).await.unwrap();
     assert_eq!((running.life.lifecycle, running.life.health), (Running, Health::Healthy));
+    assert_eq!(running.progress, None);
     assert_eq!(gateway.offered(), [("docs".to_owned(), vec!["echo".to_owned()])]);
     soon("it stops", gateway.services.stop_service(&id)).await.unwrap();
     assert_eq!(gateway.states(&id).await, [Starting, Stopping, Stopped, Starting, Running, Stopping, Stopped]);

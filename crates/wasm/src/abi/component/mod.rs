@@ -22,6 +22,11 @@ use crate::store::{CallState, CallStore};
 const OFFERED: [&str; 6] =
     ["wasi:cli/", "wasi:clocks/", "wasi:filesystem/", "wasi:io/", "wasi:random/", "wasi:sockets/"];
 
+/// Whether an interface of this name is there for components.
+pub(crate) fn is_offered(name: &str) -> bool {
+    OFFERED.iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// A component that is ready to be called.
 pub(crate) struct ComponentProgram {
     prepared: InstancePre<CallState>,
@@ -38,7 +43,6 @@ struct ExportedFunction {
 impl ComponentProgram {
     pub(crate) fn prepare(component: &Component, linker: &Linker<CallState>) -> Result<Self, PrepareError> {
         let engine = component.engine();
-        let is_offered = |name: &str| OFFERED.iter().any(|prefix| name.starts_with(prefix));
         let component_type = component.component_type();
         // A type alone asks for nothing.
         let asks = |item: &ComponentItem| !matches!(item, ComponentItem::Type(_));
