@@ -36,6 +36,8 @@ const KEEP_RESIDENT_BYTES: usize = 64 * 1024;
 const HOST_STACK_BYTES: usize = 512 * 1024;
 /// Modules that are compiled at once; one compiler uses all processors.
 const COMPILES: usize = 1;
+/// The module of WASI preview 1, which components do without.
+const PREVIEW_1: &str = "wasi_snapshot_preview1.";
 
 /// How a host is set up.
 #[derive(Clone, Debug)]
@@ -151,8 +153,9 @@ pub enum LoadError {
     },
     /// It needs imports that we do not offer.
     #[error(
-        "{path} imports what this host does not offer: {}; compile it without WASI preview 1, or as a component",
-        imports.join(", ")
+        "{path} imports what this host does not offer: {}; build it without them{}",
+        imports.join(", "),
+        if imports.iter().any(|import| import.starts_with(PREVIEW_1)) { ", or as a component" } else { "" }
     )]
     Imports {
         /// The file of the module.
