@@ -171,7 +171,7 @@ describe("services", () => {
     const known = async () => (await admin("bootstrap/status")).clients.find((one) => one.client === "codex").configured;
     assert.equal(await known(), false, "a look changes nothing");
     await sheet.getByRole("button", { name: "Change 1 file" }).click();
-    await desk.getByText(/knows the gateway/).waitFor();
+    await desk.getByText(/^knows the gateway \(/).waitFor();
     assert.equal(await known(), true);
   });
 });

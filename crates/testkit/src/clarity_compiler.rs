@@ -1,7 +1,7 @@
 //! A stand-in for the Clarity compiler, which is on no registry: a script that is called as `clarityc` is.
 //!
 //! Whatever the source says, the module that it makes adds two numbers, as a new project's source does. A source with the
-//! word `REFUSED` is an error, and one with `TRAPS` becomes a module that cannot be started.
+//! word `REFUSED` is an error, with `HANGS` it never ends, and one with `TRAPS` becomes a module that cannot be started.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 const SCRIPT: &str = r#"#!/bin/sh
 [ "$1" = --version ] && { echo "clarityc stand-in"; exit 0; }
 grep -q REFUSED "$2" && { echo "line 1: REFUSED" >&2; exit 1; }
+grep -q HANGS "$2" && exec sleep 1000
 grep -q TRAPS "$2" && exec cp "$0.traps.wasm" "$4"
 exec cp "$0.wasm" "$4"
 "#;

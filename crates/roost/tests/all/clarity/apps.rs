@@ -115,8 +115,11 @@ fn an_app_that_does_not_compile_or_start_leaves_nothing() {
     let instance = RoostInstance::new();
     let daemon = clarityd(&instance);
     let mut client = StdioClient::new(&instance);
-    for (module, says) in [("REFUSED", "line 1: REFUSED"), ("TRAPS", "unreachable")] {
-        let said = client.fail("clarity__bootstrap_app", json!({ "project_name": "app", "module_name": module }));
+    for (module, timeout_seconds, says) in
+        [("REFUSED", 120, "line 1: REFUSED"), ("TRAPS", 120, "unreachable"), ("HANGS", 1, "did not finish within 1s")]
+    {
+        let app = json!({ "project_name": "app", "module_name": module, "timeout_seconds": timeout_seconds });
+        let said = client.fail("clarity__bootstrap_app", app);
         assert!(said.contains(says) && said.contains("everything is as it was"), "{said}");
         assert_eq!(names(&instance.work()), Vec::<String>::new(), "after {module}");
         let summary = client.succeed("runtime__status_summary", json!({}));
@@ -125,6 +128,7 @@ fn an_app_that_does_not_compile_or_start_leaves_nothing() {
     client.gateway.finish().ended(0);
     daemon.signal(Signal::TERM);
     daemon.finish().ended(0);
+    instance.assert_nothing_left();
 }
 
 #[test]
