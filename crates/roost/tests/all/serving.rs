@@ -305,13 +305,21 @@ fn steady(text: &str, instance: &RoostInstance) -> String {
     let file = daemon_file(instance);
     let (pid, address) = (file["pid"].to_string(), file["address"].as_str().unwrap());
     let folder = instance.state().display().to_string();
-    let uptime = |part: &str| format!("\"uptime_seconds\":{part}");
-    let text = text
+    // First: a process id may occur in a number.
+    ["uptime_seconds", "log_bytes", "free_bytes"]
+        .iter()
+        .fold(text.to_owned(), |text, name| without_number(&text, name))
         .replace(address, "ADDRESS")
         .replace(&pid, "PID")
         .replace(&folder, "STATE")
-        .replace(env!("CARGO_PKG_VERSION"), "VERSION");
-    (0..60).fold(text, |text, second| text.replace(&uptime(&format!("{second},")), &uptime("N,")))
+        .replace(env!("CARGO_PKG_VERSION"), "VERSION")
+}
+
+/// JSON with `N` for the number of this name, if it has one.
+fn without_number(text: &str, name: &str) -> String {
+    let Some((before, rest)) = text.split_once(&format!("\"{name}\":")) else { return text.to_owned() };
+    let rest = rest.trim_start_matches(|character: char| character.is_ascii_digit());
+    format!("{before}\"{name}\":N{rest}")
 }
 
 #[test]
