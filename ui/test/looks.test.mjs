@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -44,10 +44,14 @@ async function allowWhenAsked(call, scope) {
 /** Declares services of every health: running, with a tool that changed, stopped, quarantined. */
 async function makeServices(daemon) {
   const call = await daemon.device("admin", "Ada's laptop");
+  // Under names of their own, so that no picture shows where this machine keeps its tools.
+  const [node, server] = [join(daemon.home, "node"), join(daemon.home, "server.mjs")];
+  await symlink(process.execPath, node);
+  await symlink(SERVER, server);
   const add = async (name, state, policy = { mode: "on-failure", maxRestarts: 5, windowSeconds: 60 }) => {
     const file = join(daemon.home, `${name}.json`);
     await writeFile(file, JSON.stringify(state));
-    const origin = { type: "stdio_mcp", command: process.execPath, args: [SERVER, file] };
+    const origin = { type: "stdio_mcp", command: node, args: [server, file] };
     const spec = { origin, enabled: true, autostart: true, restartPolicy: policy, policyRef: "default" };
     const metadata = { sourceFile: name, module: name, serviceType: "mcp" };
     const { service } = await call("service/apply", { manifest: { apiVersion: "clarity.runtime/v1", kind: "MCPService", metadata, spec } });
