@@ -25,7 +25,7 @@ use crate::policy_context::{Approver, CallSite};
 use crate::session_secrets::SessionSecrets;
 use crate::shell_folders::ShellFolders;
 
-/// The rule that allows the tools of the gateway itself that change nothing.
+/// The rule that allows what changes nothing: tools of the gateway itself, and reading what services list.
 pub(crate) const ONLY_LOOKS: &str = "gateway:only_looks";
 
 /// What the policy says about a call of a client without a session.
@@ -74,7 +74,7 @@ impl Engine {
         let only_looks = call.only_looks;
         let mut judgement = self.shared.judge.judge(&site, &call.request()).await;
         if only_looks {
-            judgement = judgement.allowed_if_asking(ONLY_LOOKS);
+            judgement = judgement.allowed_as_read(ONLY_LOOKS);
         }
         let denied = ToolPolicyEvaluation { source: PolicySource::Codesdk, result: PolicyResult::Deny, rule: None };
         let evaluation = judgement.evaluations.last().cloned().unwrap_or(denied);

@@ -12,8 +12,8 @@ use roost_model::payload::ToolCallRequestedPayload;
 use roost_model::runtime::RuntimeName;
 use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolPolicyEvaluation};
 use roost_policy::{
-    Call, Context, ControlFiles, Effect, Memory, NO_APPROVER, Pattern, Remembered, RuleSet, RuntimePermissions, Scope,
-    Toolset,
+    Call, Context, ControlFiles, Effect, Memory, NO_APPROVER, PLAN_ONLY, Pattern, Remembered, RuleSet,
+    RuntimePermissions, Scope, Toolset,
 };
 
 pub use roost_policy::Approver;
@@ -35,13 +35,22 @@ pub(crate) struct Judgement {
 
 impl Judgement {
     /// The same, with this rule allowing where a person would be asked or is missing; a denial by a rule stays.
-    pub(crate) fn allowed_if_asking(mut self, rule: &str) -> Self {
-        let asks = |word: &ToolPolicyEvaluation| match word.result {
+    pub(crate) fn allowed_if_asking(self, rule: &str) -> Self {
+        self.allowed_despite(&[NO_APPROVER], rule)
+    }
+
+    /// The same for what only reads, although the policy cannot tell so: a plan may read, too.
+    pub(crate) fn allowed_as_read(self, rule: &str) -> Self {
+        self.allowed_despite(&[NO_APPROVER, PLAN_ONLY], rule)
+    }
+
+    fn allowed_despite(mut self, denials: &[&str], rule: &str) -> Self {
+        let yields = |word: &ToolPolicyEvaluation| match word.result {
             PolicyResult::Ask => true,
-            PolicyResult::Deny => word.rule.as_deref() == Some(NO_APPROVER),
+            PolicyResult::Deny => word.rule.as_deref().is_some_and(|rule| denials.contains(&rule)),
             PolicyResult::Allow => false,
         };
-        if self.evaluations.last().is_some_and(asks) {
+        if self.evaluations.last().is_some_and(yields) {
             let source = PolicySource::Codesdk;
             self.evaluations.push(ToolPolicyEvaluation {
                 source,

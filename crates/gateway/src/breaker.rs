@@ -16,9 +16,9 @@ const MAX_CALLS: usize = 256;
 /// How a call ended, as far as the service itself is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallOutcome {
-    /// It answered: with a result, with an error of the tool, or that the arguments are wrong.
+    /// It answered: with a result, with an error of the tool, or with an error of the protocol.
     Answered,
-    /// It broke the connection, took too long, or answered with nonsense or an internal error.
+    /// It broke the connection, took too long, or answered with nonsense.
     UpstreamFault,
 }
 

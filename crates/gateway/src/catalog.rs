@@ -102,6 +102,26 @@ pub struct MissingService {
     pub lifecycle: Lifecycle,
     /// What the last look found.
     pub health: Health,
-    /// Why it cannot be used, for people.
+    /// Why it cannot be used, for people; it may have words of the service itself.
     pub reason: String,
+}
+
+impl MissingService {
+    /// Why it cannot be used, in words of ours alone.
+    pub fn state(&self) -> &'static str {
+        state_of(self.lifecycle)
+    }
+}
+
+/// Where a service that cannot be used is in its life, in words.
+pub(crate) fn state_of(lifecycle: Lifecycle) -> &'static str {
+    match lifecycle {
+        Lifecycle::Running => "it runs",
+        Lifecycle::Registered => "it was not started yet",
+        Lifecycle::Starting => "it is starting",
+        Lifecycle::Stopping => "it is being stopped",
+        Lifecycle::Stopped => "it is stopped",
+        Lifecycle::Crashed => "it failed",
+        Lifecycle::Quarantined => "it is quarantined",
+    }
 }

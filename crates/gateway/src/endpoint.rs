@@ -8,10 +8,12 @@
 //! * Names, addresses and what the eras differ in are rewritten member by member; all else passes as the bytes that came.
 
 mod backend;
+mod content;
 mod door;
 mod forward;
 mod headers;
 mod internal_calls;
+mod judging;
 mod lazy_tools;
 mod line_door;
 mod listen;

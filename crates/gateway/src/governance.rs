@@ -30,10 +30,11 @@ use serde_json::{Map, Value};
 use self::audit::AuditTrail;
 use self::client_sessions::ClientSessions;
 pub use self::trace_context::TraceContext;
-use crate::governor::{CallReport, GatewayCall, Governor, Permit, Ticket};
+use crate::governor::{Access, CallReport, GatewayCall, Governor, Permit, Ticket};
 use crate::namespace::{MAX_NAME, Namespace};
 use crate::principal::Principal;
 use crate::runs::{OnExceeded, RunBudgets, RunsError};
+use crate::strict_json;
 
 /// The name under which a person is asked to raise the budget of a run, and under which rules may answer that.
 const RAISE_BUDGET: &str = "raise_budget";
@@ -259,8 +260,7 @@ impl Governor for EngineGovernor {
     async fn judge(&self, call: &GatewayCall<'_>) -> Permit {
         let meta: CallMeta = call.meta.and_then(|meta| serde_json::from_str(meta.get()).ok()).unwrap_or_default();
         let trace = meta.traceparent.as_deref().and_then(TraceContext::parse);
-        let arguments =
-            call.arguments.map_or_else(|| Ok(Value::Object(Map::new())), |raw| serde_json::from_str(raw.get()));
+        let arguments = call.arguments.map_or_else(|| Ok(Value::Object(Map::new())), strict_json::parse);
         let withdrawn = Decided::failed("gateway:withdrawn", "the client no longer waits for it".into());
         let record = McpToolCalledPayload {
             principal: call.principal.to_string(),
@@ -292,7 +292,8 @@ impl Governor for EngineGovernor {
                 // Not the name that the client sees: at the address of one service that has no prefix.
                 let qualified = call.namespace.map(|namespace| namespace.qualify(call.routed_tool, MAX_NAME));
                 let tool = qualified.unwrap_or_else(|| call.tool.into());
-                let tool_call = GatewayToolCall { tool, input, runtime_tool_call_id, only_looks: only_looks(call) };
+                let only_looks = call.access == Access::Read || only_looks(call);
+                let tool_call = GatewayToolCall { tool, input, runtime_tool_call_id, only_looks };
                 let failed = |error: &dyn std::fmt::Display| Decided::failed("gateway:failed", error.to_string());
                 let over_budget = match &run {
                     Some(run) => self.check_budget(call, run).await,
@@ -304,7 +305,7 @@ impl Governor for EngineGovernor {
                     Err(error) => failed(&error),
                 }
             }
-            Err(error) => Decided::failed("gateway:unreadable", format!("the arguments are no valid JSON: {error}")),
+            Err(error) => Decided::failed("gateway:unreadable", format!("the arguments cannot be judged: {error}")),
         };
         let record = undecided.decided(&decided);
         match (decided.decision, record) {

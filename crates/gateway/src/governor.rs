@@ -9,9 +9,20 @@ use serde_json::value::RawValue;
 use crate::namespace::Namespace;
 use crate::principal::Principal;
 
-/// A tool call that somebody wants to make through the gateway.
+/// What a request does, as far as the policy needs to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It runs something, or sends the service words of the caller.
+    Call,
+    /// It reads what the service itself lists. Nobody is asked about it, but rules may deny it.
+    Read,
+}
+
+/// A tool call that somebody wants to make through the gateway, or another request that gets or sends content.
 #[derive(Debug)]
 pub struct GatewayCall<'a> {
+    /// What it does.
+    pub access: Access,
     /// On whose behalf.
     pub principal: &'a Principal,
     /// What the client calls itself, for people.
@@ -23,7 +34,7 @@ pub struct GatewayCall<'a> {
     pub namespace: Option<&'a Namespace>,
     /// The name under which the client sees the tool.
     pub tool: &'a str,
-    /// The name by which the service knows the tool.
+    /// The name by which the service knows the tool; the method, if it is no tool that is called.
     pub routed_tool: &'a str,
     /// The arguments as they came; `None` if there are none.
     pub arguments: Option<&'a RawValue>,

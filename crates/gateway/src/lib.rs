@@ -36,5 +36,6 @@ pub mod resource_uri;
 pub mod runs;
 pub mod secrets;
 pub mod services;
+mod strict_json;
 pub mod tool_pins;
 pub mod upstream;

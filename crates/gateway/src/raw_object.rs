@@ -1,9 +1,13 @@
 //! A JSON object of which single members are read or replaced, while the rest stays as it was written.
+//!
+//! An object in which a member is there twice is not read: parsers differ in which one counts, so whoever comes later could
+//! understand something else than what was judged here.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
-use serde::de::{MapAccess, Visitor};
+use serde::de::{Error, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
@@ -106,11 +110,25 @@ impl<'de: 'a, 'a> Deserialize<'de> for RawObject<'a> {
                 while let Some((MemberName(key), value)) = map.next_entry::<MemberName<'de>, &'de RawValue>()? {
                     members.push((key, Cow::Borrowed(value)));
                 }
-                Ok(RawObject(members))
+                match has_twice(&members) {
+                    true => Err(A::Error::custom("a member is there twice")),
+                    false => Ok(RawObject(members)),
+                }
             }
         }
         deserializer.deserialize_map(Members)
     }
+}
+
+/// Whether two members have the same name.
+fn has_twice<V>(members: &[(Cow<'_, str>, V)]) -> bool {
+    /// Up to this many members, comparing them all is faster than hashing them.
+    const FEW: usize = 16;
+    if members.len() <= FEW {
+        return members.iter().enumerate().any(|(at, (name, _))| members[..at].iter().any(|(other, _)| other == name));
+    }
+    let mut names = HashSet::with_capacity(members.len());
+    !members.iter().all(|(name, _)| names.insert(name))
 }
 
 /// A key that is borrowed where it has no escapes.
@@ -137,8 +155,10 @@ mod tests {
     }
 
     #[test]
-    fn only_objects_are_read() {
-        for text in ["[]", "1", "null", "\"a\""] {
+    fn only_objects_whose_members_are_there_once_are_read() {
+        let many: String = (0..40).map(|number| format!(r#""m{}":1,"#, number % 39)).collect();
+        let many = format!("{{{}}}", many.trim_end_matches(','));
+        for text in ["[]", "1", "null", "\"a\"", r#"{"a":1,"b":2,"a":1}"#, r#"{"a":1,"\u0061":2}"#, &many] {
             assert!(RawObject::parse(&raw(text)).is_none(), "{text}");
         }
     }

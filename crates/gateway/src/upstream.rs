@@ -65,6 +65,17 @@ pub enum UpstreamError {
     /// Too many calls are waiting for their turn.
     #[error("{0} calls are waiting for the service already; try again later")]
     Busy(usize),
+    /// Other calls took all of the time, so the service never saw this one.
+    #[error("other calls kept the service busy for {0:?}; try again later")]
+    NoTurn(Duration),
+    /// The answer is too long to be read; how long it is may follow from what the caller asked for.
+    #[error("the service failed: its answer has {bytes} bytes or more; maxPayloadBytes allows {limit}")]
+    AnswerTooLarge {
+        /// The bytes that are known of.
+        bytes: u64,
+        /// How many are allowed.
+        limit: usize,
+    },
     /// The caller sent too much.
     #[error("the parameters have {bytes} bytes; the service's maxPayloadBytes allows {limit}")]
     TooLarge {
@@ -73,6 +84,18 @@ pub enum UpstreamError {
         /// How many are allowed.
         limit: usize,
     },
+}
+
+impl UpstreamError {
+    /// Whether it says something against the service, whoever calls it with whatever arguments.
+    pub fn is_fault_of_service(&self) -> bool {
+        match self {
+            Self::Timeout(_) | Self::Gone(_) => true,
+            // The login of one principal says nothing about the calls of the others.
+            Self::Failed(fault, _) => *fault != ServiceFault::Unauthorized,
+            Self::Busy(_) | Self::NoTurn(_) | Self::TooLarge { .. } | Self::AnswerTooLarge { .. } => false,
+        }
+    }
 }
 
 /// What a server says outside of any call, such as that its tools changed.

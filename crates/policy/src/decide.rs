@@ -30,6 +30,9 @@ pub enum Approver {
 /// The name of the rule that denies a call because nobody could approve it.
 pub const NO_APPROVER: &str = "no_approver";
 
+/// The name of the rule that denies what is more than a read in the mode `Plan`.
+pub const PLAN_ONLY: &str = "permission_mode:plan";
+
 /// A path that a call names, and the real file behind it. A path has several entries if it is a glob that matches
 /// several files, or if the runtime's shell may be in several folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -170,7 +173,7 @@ fn decide(query: &PolicyQuery<'_>) -> (PolicyResult, String) {
     let class = classified.classes.worst();
     // Nobody expects a plan to change anything, whatever was allowed for the work that follows.
     if mode == Mode::Plan && class != ToolClass::ReadOnly {
-        return (PolicyResult::Deny, "permission_mode:plan".to_owned());
+        return (PolicyResult::Deny, PLAN_ONLY.to_owned());
     }
     let allowed = context.rules.allow.allows(query).or_else(|| context.memory.allow.allows(query));
     if let Some(entry) = allowed.or_else(|| line_parts::allows(query)) {

@@ -70,7 +70,7 @@ mod toolset;
 
 pub use class::{Call, Classes, Classified, ToolClass, classify};
 pub use control_files::ControlFiles;
-pub use decide::{Approver, Context, Evaluation, NO_APPROVER, ResolvedPath, Unresolved, evaluate};
+pub use decide::{Approver, Context, Evaluation, NO_APPROVER, PLAN_ONLY, ResolvedPath, Unresolved, evaluate};
 pub use folder_effect::{FolderEffect, folder_effect};
 pub use named_paths::{MOST_PATHS, NamedPath};
 pub use pattern::Pattern;

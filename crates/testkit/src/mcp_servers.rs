@@ -202,7 +202,7 @@ impl Connect for FakeServers {
                 era: Era::Legacy("2025-11-25".into()),
                 capabilities: Map::from_iter([("tools".to_owned(), json!({}))]),
                 info: Some(json!({ "name": "fake", "version": "1" })),
-                instructions: None,
+                instructions: Some("Ask before you call me.".into()),
             },
             unasked,
             end: watch::Sender::new(None),

@@ -110,7 +110,7 @@ impl Actor {
                 };
                 match (carries_out, self.gateway_calls.only_looks(call)) {
                     (true, _) => judgement.allowed_if_asking(PART_OF_ALLOWED_CALL),
-                    (false, true) => judgement.allowed_if_asking(ONLY_LOOKS),
+                    (false, true) => judgement.allowed_as_read(ONLY_LOOKS),
                     (false, false) => judgement,
                 }
             }

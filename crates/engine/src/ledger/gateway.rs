@@ -29,7 +29,8 @@ pub struct GatewayToolCall {
     pub input: Value,
     /// The id that the calling runtime gave the call, if the request names it.
     pub runtime_tool_call_id: Option<String>,
-    /// Whether it is a tool of the gateway itself that changes nothing: it is not asked about, but a rule may deny it.
+    /// Whether it only reads what a service lists, or is a tool of the gateway itself that changes nothing: it is not asked
+    /// about, but a rule may deny it.
     pub only_looks: bool,
 }
 

@@ -20,7 +20,11 @@ use crate::era::{Era, LEGACY, NEWEST_LEGACY};
 use crate::jsonrpc;
 use crate::principal::Principal;
 use crate::raw_object::RawObject;
+use crate::strict_json::is_lookalike;
 use crate::upstream::ServerAnswer;
+
+/// The members of parameters by which a request is judged and finds its service.
+const ROUTED: [&str; 6] = ["name", "arguments", "uri", "ref", "taskId", "_meta"];
 
 /// By which a legacy client says that its roots are others now.
 const ROOTS_CHANGED: &str = "notifications/roots/list_changed";
@@ -41,10 +45,24 @@ impl<'a> IncomingRequest<'a> {
         match self.params {
             None => Ok(RawObject::default()),
             Some(params) => {
-                RawObject::parse(params).ok_or_else(|| McpRefusal::invalid_params("params must be an object"))
+                let wrong = "params must be an object in which no member is there twice";
+                let members = RawObject::parse(params).ok_or_else(|| McpRefusal::invalid_params(wrong))?;
+                refuse_lookalikes(&members)?;
+                Ok(members)
             }
         }
     }
+}
+
+/// Refuses members that a service could take for those by which a request was judged and routed.
+fn refuse_lookalikes(members: &RawObject<'_>) -> Result<(), McpRefusal> {
+    for (name, _) in members.members() {
+        if let Some(known) = ROUTED.iter().find(|known| is_lookalike(name, known)) {
+            let why = format!("params have the member \"{name}\", which some services read as \"{known}\"");
+            return Err(McpRefusal::invalid_params(why));
+        }
+    }
+    Ok(())
 }
 
 impl Endpoint {

@@ -233,16 +233,12 @@ impl Endpoint {
                 Ok(shape(forwarding, result))
             }
             Ok(Err(error)) => {
-                let refusal = McpRefusal::Service(error);
-                let outcome = match refusal.code() {
-                    INTERNAL_ERROR => CallOutcome::UpstreamFault,
-                    _ => CallOutcome::Answered,
-                };
-                self.backend.note_outcome(&service.id, outcome);
-                Err(shape_error(forwarding, refusal))
+                // Also an internal error: the SDKs answer with it when a tool throws, which wrong arguments can make it do.
+                self.backend.note_outcome(&service.id, CallOutcome::Answered);
+                Err(shape_error(forwarding, McpRefusal::Service(error)))
             }
             Err(error) => {
-                if !matches!(error, UpstreamError::Busy(_)) {
+                if error.is_fault_of_service() {
                     self.backend.note_outcome(&service.id, CallOutcome::UpstreamFault);
                 }
                 Err(unusable(service, &error.to_string()))

@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 
 use super::Endpoint;
 use super::forward::Forwarding;
+use super::judging::{Denied, Judged};
 use super::lazy_tools;
 use super::log_level::LogLevel;
-use super::open_call::OpenTicket;
-use super::refusal::{INTERNAL_ERROR, INVALID_PARAMS, McpRefusal, RESOURCE_NOT_FOUND};
+use super::refusal::{INTERNAL_ERROR, McpRefusal};
 use super::request::{ClientContext, Request};
 use super::session::Session;
 use super::surface::{ListKind, Surface, Target, View};
 use super::task_ids::{self, TASK_ID};
 use crate::catalog::OfferedService;
 use crate::era::{Era, MODERN};
-use crate::governor::{GatewayCall, Permit};
+use crate::governor::Access;
 use crate::raw_object::{RawObject, to_raw};
 use crate::upstream::UpstreamRequest;
 
@@ -26,7 +26,7 @@ const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// Names the services in the `_meta` of a list that cannot be used now.
 const MISSING: &str = "dev.roost/missing";
 
-type MethodAnswer = Result<Box<RawValue>, McpRefusal>;
+pub(super) type MethodAnswer = Result<Box<RawValue>, McpRefusal>;
 
 impl Endpoint {
     /// Answers a request.
@@ -164,40 +164,19 @@ impl Endpoint {
         name: &str,
         mut params: RawObject<'_>,
     ) -> MethodAnswer {
-        let arguments = params.get("arguments").map(ToOwned::to_owned);
-        let meta = params.get("_meta").map(ToOwned::to_owned);
-        params.set_text("name", &target.name);
-        let is_own = target.service.namespace.is_reserved();
-        // What is judged may be shown and recorded, and a secret must not be.
-        let arguments = if is_own { arguments.map(without_secret) } else { arguments };
-        let call = GatewayCall {
-            principal: &request.context.principal,
-            client_name: request.context.name(),
-            service: (!is_own).then_some(&target.service.id),
-            namespace: Some(&target.service.namespace),
+        let judged = Judged {
+            access: Access::Call,
             tool: name,
             routed_tool: &target.name,
-            arguments: arguments.as_deref(),
-            meta: meta.as_deref(),
+            arguments: params.get("arguments").map(ToOwned::to_owned),
             annotations: target.annotations.as_deref(),
         };
-        let mut denied = None;
-        let permit = async || match self.governor.judge(&call).await {
-            Permit::Allowed(ticket) => {
-                let bytes = arguments.as_deref().map_or(0, |arguments| arguments.get().len());
-                Ok(Some(OpenTicket::new(self.governor.clone(), ticket, bytes, self.tasks.clone())))
-            }
-            Permit::Denied { reason } => {
-                denied = Some(reason);
-                Err(McpRefusal::new(INTERNAL_ERROR, "denied"))
-            }
-        };
+        params.set_text("name", &target.name);
         let forwarding = Forwarding { request, service: &target.service, params };
-        let answer = self.forward(forwarding, permit).await;
-        match denied {
+        match self.forward_judged(forwarding, judged).await {
+            Ok(answer) => answer,
             // The agent must read why, so it is a result of the tool.
-            Some(reason) => Ok(self.text_result(request, &reason, IsError(true))),
-            None => answer,
+            Err(Denied(reason)) => Ok(self.text_result(request, &reason, IsError(true))),
         }
     }
 
@@ -233,62 +212,6 @@ impl Endpoint {
             result["isError"] = true.into();
         }
         self.own_result(request, result)
-    }
-
-    async fn get_prompt(&self, request: &Request<'_>) -> MethodAnswer {
-        let name = request.text("name")?;
-        let surface = self.usable_surface(request.context)?;
-        let target =
-            surface.prompt(&name).ok_or_else(|| McpRefusal::invalid_params(format!("Unknown prompt: {name}")))?;
-        let mut params = request.params.clone();
-        params.set_text("name", &target.name);
-        self.forward_ungoverned(request, &target.service, params).await
-    }
-
-    async fn read_resource(&self, request: &Request<'_>) -> MethodAnswer {
-        let (service, params) = self.resource_params(request)?;
-        self.forward_ungoverned(request, &service, params).await
-    }
-
-    /// The service of the resource in `uri`, and the parameters with the address that it knows.
-    fn resource_params<'a>(
-        &self,
-        request: &'a Request<'a>,
-    ) -> Result<(Arc<OfferedService>, RawObject<'a>), McpRefusal> {
-        let uri = request.text("uri")?;
-        let surface = self.usable_surface(request.context)?;
-        let code = if request.context.is_modern() { INVALID_PARAMS } else { RESOURCE_NOT_FOUND };
-        let Some((service, original)) = surface.resource(&uri) else {
-            return Err(McpRefusal::with(code, "Resource not found", json!({ "uri": uri })));
-        };
-        let mut params = request.params.clone();
-        params.set_text("uri", &original);
-        Ok((service.clone(), params))
-    }
-
-    /// `completion/complete`: for an argument of a prompt, or of a template of addresses.
-    async fn complete_argument(&self, request: &Request<'_>) -> MethodAnswer {
-        let surface = self.usable_surface(request.context)?;
-        let wrong =
-            || McpRefusal::invalid_params("completion/complete needs \"ref\" with the name of a prompt or a uri");
-        let mut reference = request.params.object("ref").ok_or_else(wrong)?;
-        let service = match (reference.text("name"), reference.text("uri")) {
-            (Some(name), _) => {
-                let target = surface.prompt(&name);
-                let target = target.ok_or_else(|| McpRefusal::invalid_params(format!("Unknown prompt: {name}")))?;
-                reference.set_text("name", &target.name);
-                target.service.clone()
-            }
-            (None, Some(uri)) => {
-                let (service, original) = surface.resource(&uri).ok_or_else(wrong)?;
-                reference.set_text("uri", &original);
-                service.clone()
-            }
-            (None, None) => return Err(wrong()),
-        };
-        let mut params = request.params.clone();
-        params.set("ref", reference.to_raw());
-        self.forward_ungoverned(request, &service, params).await
     }
 
     /// A task belongs to one service, and only clients of its era can speak of it. The aggregate has no list of all tasks.
@@ -351,31 +274,7 @@ impl Endpoint {
         futures::future::join_all(telling).await;
         Ok(to_raw(&json!({})))
     }
-
-    async fn change_subscription(&self, request: &Request<'_>, session: &Arc<Session>) -> MethodAnswer {
-        let uri = request.text("uri")?;
-        if request.method == "resources/unsubscribe" {
-            session.subscriptions.lock().remove(&uri);
-            return Ok(to_raw(&json!({})));
-        }
-        let (service, params) = self.resource_params(request)?;
-        let original = params.text("uri").unwrap_or_default();
-        let subscription = self.subscriptions.subscribe(request.context, &service, &original).await?;
-        session.subscribe(&uri, subscription)?;
-        Ok(to_raw(&json!({})))
-    }
 }
 
 /// Whether a result says that the tool failed.
 struct IsError(bool);
-
-/// The arguments of one of the gateway's own tools without the secret that they may set.
-fn without_secret(arguments: Box<RawValue>) -> Box<RawValue> {
-    match RawObject::parse(&arguments) {
-        Some(mut members) if members.get("secret").is_some() => {
-            members.set_text("secret", "***");
-            members.to_raw()
-        }
-        _ => arguments,
-    }
-}

@@ -146,7 +146,7 @@ impl Surface {
         let mut entries = Vec::new();
         for service in self.services.clone() {
             for item in kind.of(&service) {
-                let (seen, definition) = self.as_seen(kind, &service.namespace, item, max_name);
+                let Some((seen, definition)) = self.as_seen(kind, &service.namespace, item, max_name) else { continue };
                 let names = match kind {
                     ListKind::Tools => &mut self.tools,
                     ListKind::Prompts => &mut self.prompts,
@@ -178,29 +178,27 @@ impl Surface {
         entries
     }
 
-    /// The name and the definition of an entry as clients see them.
+    /// The name and the definition of an entry as clients see them; `None` of what is no object, which no list has.
     fn as_seen(
         &self,
         kind: ListKind,
         namespace: &Namespace,
         item: &ListedItem,
         max_name: usize,
-    ) -> (String, Box<RawValue>) {
+    ) -> Option<(String, Box<RawValue>)> {
         if let View::One(_) = self.view {
-            return (item.key.clone(), item.definition.clone());
+            return Some((item.key.clone(), item.definition.clone()));
         }
         let seen = match kind {
             ListKind::Tools | ListKind::Prompts => namespace.qualify(&item.key, max_name),
             ListKind::Resources | ListKind::Templates => resource_uri::qualify(namespace, &item.key),
         };
-        let Some(mut definition) = RawObject::parse(&item.definition) else {
-            return (seen, item.definition.clone());
-        };
+        let mut definition = RawObject::parse(&item.definition)?;
         definition.set_text(kind.key(), &seen);
         if let Some(meta) = qualified_app(&definition, namespace) {
             definition.set("_meta", meta);
         }
-        (seen, definition.to_raw())
+        Some((seen, definition.to_raw()))
     }
 
     pub(super) fn tool(&self, name: &str) -> Option<&Target> {
@@ -344,7 +342,8 @@ impl Surface {
             }
         }
         for missing in &self.missing {
-            parts.push(format!("{} cannot be used now: {}", missing.namespace.as_str(), missing.reason));
+            // A model reads this: what a service said before it failed is none of it.
+            parts.push(format!("{} cannot be used now: {}", missing.namespace.as_str(), missing.state()));
         }
         (!parts.is_empty()).then(|| parts.join("\n\n"))
     }

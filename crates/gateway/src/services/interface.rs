@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::catalog::ListedItem;
 use crate::client_profile::ClientProfile;
 use crate::lifecycle::ServiceFault;
+use crate::strict_json::{self, is_lookalike};
 use crate::upstream::{ConnectError, ServerProfile, Upstream, UpstreamRequest};
 
 /// A list with more pages has no end.
@@ -20,6 +21,9 @@ const MAX_PAGES: usize = 1000;
 const MAX_ITEMS: usize = 20_000;
 /// The bytes of all definitions of a list.
 const MAX_BYTES: usize = 64 << 20;
+/// The members of definitions by which entries are told apart, approved and asked about.
+const READ_BY_AGENTS: [&str; 9] =
+    ["name", "title", "description", "inputSchema", "outputSchema", "annotations", "uri", "uriTemplate", "_meta"];
 /// The code of servers that do not know a method.
 const METHOD_NOT_FOUND: i64 = -32601;
 
@@ -140,6 +144,10 @@ impl Lister<'_> {
                 let Some(name) = name_in(&definition, key) else {
                     return Err(broken(&format!("an entry has no `{key}`")));
                 };
+                if let Err(why) = check_definition(&definition) {
+                    self.problems.push(format!("{method}: \"{name}\" is left out: {why}"));
+                    continue;
+                }
                 match keys.insert(name.clone()) {
                     true => items.push(ListedItem { key: name, definition }),
                     false => self.problems.push(format!("{method}: \"{name}\" is there twice; the first one counts")),
@@ -204,10 +212,40 @@ fn name_in(definition: &RawValue, key: &str) -> Option<String> {
     serde_json::from_str(members.get(key)?.get()).ok()
 }
 
+/// Refuses a definition that clients could read otherwise than whoever approves it here.
+fn check_definition(definition: &RawValue) -> Result<(), String> {
+    let value = strict_json::parse(definition).map_err(|error| error.to_string())?;
+    let members = value.as_object().ok_or("it is no object")?;
+    let lookalike = |name: &&String| READ_BY_AGENTS.iter().any(|known| is_lookalike(name, known));
+    match members.keys().find(lookalike) {
+        Some(name) => Err(format!("some clients would take its member \"{name}\" for another one")),
+        None => Ok(()),
+    }
+}
+
 fn code(error: &RawValue) -> Option<i64> {
     #[derive(Deserialize)]
     struct Coded {
         code: Option<Value>,
     }
     serde_json::from_str::<Coded>(error.get()).ok()?.code?.as_i64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_definitions_that_everybody_reads_alike_are_taken() {
+        for (text, is_taken) in [
+            (r#"{"name":"a","x-own":1,"_meta":{"Name":2}}"#, true),
+            (r#"{"name":"a","name":"b"}"#, false),
+            (r#"{"name":"a","inputSchema":{"type":"object","type":"string"}}"#, false),
+            (r#"{"name":"a","InputSchema":{}}"#, false),
+            (r#"["name"]"#, false),
+        ] {
+            let definition = RawValue::from_string(text.into()).unwrap();
+            assert_eq!(check_definition(&definition).is_ok(), is_taken, "{text}");
+        }
+    }
 }

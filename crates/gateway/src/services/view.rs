@@ -9,7 +9,7 @@ use roost_model::time::Timestamp;
 use super::interface::Interface;
 use super::review::ReviewedTool;
 use super::stored::StoredService;
-use crate::catalog::{Audience, ListedItem, MissingService, OfferedService};
+use crate::catalog::{Audience, ListedItem, MissingService, OfferedService, state_of};
 use crate::lifecycle::ServiceLife;
 
 /// A service at one moment.
@@ -56,15 +56,18 @@ impl ServiceView {
     }
 
     /// The part of the interface that clients may use.
-    pub(super) fn offer(&self) -> Option<Arc<OfferedService>> {
+    pub fn offer(&self) -> Option<Arc<OfferedService>> {
         let interface = self.interface.as_ref().filter(|_| self.life.lifecycle == Lifecycle::Running)?;
         let offered = interface.tools.iter().zip(&*self.tools).filter(|(_, review)| review.is_offered());
-        let copied = |items: &[ListedItem]| items.to_vec();
+        let is_trusted = self.is_trusted();
+        let copied = |items: &[ListedItem]| if is_trusted { items.to_vec() } else { Vec::new() };
+        let mut profile = interface.profile.clone();
+        profile.instructions = profile.instructions.filter(|_| is_trusted);
         Some(Arc::new(OfferedService {
             id: self.id.clone(),
             namespace: self.stored.namespace(),
             audience: Audience::Everyone,
-            profile: interface.profile.clone(),
+            profile,
             good_until: interface.good_until(),
             tools: offered.map(|(tool, _)| tool.clone()).collect(),
             resources: copied(&interface.resources),
@@ -73,19 +76,20 @@ impl ServiceView {
         }))
     }
 
+    /// Whether agents may read what it says besides its tools. While all of its tools wait for an approval, nobody has looked
+    /// at it yet.
+    fn is_trusted(&self) -> bool {
+        let mut held_back = self.tools.iter().filter(|review| review.is_held_back()).peekable();
+        held_back.peek().is_none() || self.tools.iter().any(ReviewedTool::is_offered)
+    }
+
     /// Why clients cannot use it; `None` if they can, or if nobody wants it to run.
     pub(super) fn missing(&self) -> Option<MissingService> {
         let lifecycle = self.life.lifecycle;
-        let reason = match lifecycle {
-            Lifecycle::Running => return None,
-            _ if !self.stored.manifest.spec.enabled => return None,
-            Lifecycle::Registered => "it was not started yet",
-            Lifecycle::Starting => "it is starting",
-            Lifecycle::Stopping => "it is being stopped",
-            Lifecycle::Stopped => "it is stopped",
-            Lifecycle::Crashed => "it failed",
-            Lifecycle::Quarantined => "it is quarantined",
-        };
+        if lifecycle == Lifecycle::Running || !self.stored.manifest.spec.enabled {
+            return None;
+        }
+        let reason = state_of(lifecycle);
         let reason = match &self.life.last_error {
             Some(error) => format!("{reason}: {error}"),
             None => reason.to_owned(),

@@ -9,7 +9,7 @@ mod connect;
 mod headers;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -129,11 +129,13 @@ impl HttpLink {
         let sent = sent_params(request.params, modern_client, id);
         let call = OpenCall::new(request.client, request.interjections, sent.progress_token, limit);
         let call = self.calls.open(id, call);
+        let has_turn = AtomicBool::new(false);
         let answered = async {
             let _permit = match needs_no_turn(request.method) {
                 true => None,
                 false => Some(self.target.limiter.admit().await?),
             };
+            has_turn.store(true, Ordering::Relaxed);
             let mut cancellation = CancelOnDrop { link: self, id: (session.era != Era::Modern).then_some(id) };
             let mut answer = self.exchange(&session, id, request.method, sent.params.as_deref(), &call).await;
             if let Err(HttpError::SessionLost(lost)) = answer {
@@ -146,7 +148,10 @@ impl HttpLink {
         let answer = tokio::select! {
             biased;
             answer = answered => answer?,
-            () = call.patience.is_over() => return Err(UpstreamError::Timeout(call.patience.limit())),
+            () = call.patience.is_over() => match has_turn.load(Ordering::Relaxed) {
+                true => return Err(UpstreamError::Timeout(call.patience.limit())),
+                false => return Err(UpstreamError::NoTurn(call.patience.limit())),
+            },
         };
         if let ("tools/list", Ok(result)) = (request.method, &answer)
             && let Some(kept) = self.target.param_headers.learn(result)

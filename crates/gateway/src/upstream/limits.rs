@@ -6,7 +6,6 @@ use roost_model::service::manifest::CallLimits;
 use serde_json::value::RawValue;
 
 use super::UpstreamError;
-use crate::lifecycle::ServiceFault;
 
 /// The limits of services whose manifests give none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,9 +77,7 @@ impl ServiceLimits {
 
     /// The failure of a call whose answer is too long.
     pub(super) fn too_long(&self, bytes: u64) -> UpstreamError {
-        let limit = self.max_payload;
-        let message = format!("its answer has {bytes} bytes or more; maxPayloadBytes allows {limit}");
-        UpstreamError::Failed(ServiceFault::Broken, message.into())
+        UpstreamError::AnswerTooLarge { bytes, limit: self.max_payload }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -108,11 +108,13 @@ impl ServerPeer {
         let sent = sent_params(request.params, modern_client, id);
         let call = OpenCall::new(request.client, request.interjections, sent.progress_token, limit);
         let call = self.calls.open(id, call);
+        let has_turn = AtomicBool::new(false);
         let answered = async {
             let _permit = match needs_no_turn(request.method) {
                 true => None,
                 false => Some(self.limiter.admit().await?),
             };
+            has_turn.store(true, Ordering::Relaxed);
             let mut pending = self.begin(id)?;
             let message = jsonrpc::request(Some(id), request.method, sent.params.as_deref());
             self.outgoing.send(message).await.map_err(|_| self.gone())?;
@@ -123,7 +125,10 @@ impl ServerPeer {
         tokio::select! {
             biased;
             answer = answered => answer,
-            () = call.patience.is_over() => Err(UpstreamError::Timeout(call.patience.limit())),
+            () = call.patience.is_over() => match has_turn.load(Ordering::Relaxed) {
+                true => Err(UpstreamError::Timeout(call.patience.limit())),
+                false => Err(UpstreamError::NoTurn(call.patience.limit())),
+            },
         }
     }
 

@@ -195,7 +195,7 @@ async fn an_answer_that_is_too_long_fails_its_call_alone() {
         let (start, end) = (ends.0.replace("ID", &id), ends.1.replace("ID", &id));
         assert!(peer.on_oversized(5_000_000, start.as_bytes(), end.as_bytes()));
         let failed = open.await.unwrap().unwrap_err();
-        assert!(matches!(&failed, UpstreamError::Failed(_, reason) if reason.contains("maxPayloadBytes")), "{failed}");
+        assert!(matches!(&failed, UpstreamError::AnswerTooLarge { bytes: 5_000_000, .. }), "{failed}");
     }
     assert!(!peer.on_oversized(5_000_000, b"garbage", b"garbage"));
 }
@@ -206,4 +206,17 @@ async fn parameters_that_are_too_long_are_not_sent() {
     let (refused, _) = call(&peer, "a", json!({ "x": "a".repeat(2 << 20) }), PATIENCE);
     assert!(matches!(refused.await.unwrap(), Err(UpstreamError::TooLarge { .. })));
     assert!(channels.outgoing.try_recv().is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_never_had_its_turn_says_nothing_against_the_service() {
+    let limiter = CallLimiter::new(1, 8);
+    let (peer, mut channels) = ServerPeer::new(DefaultLimits::default().of(&Default::default()), limiter);
+    let (slow, _) = call(&peer, "slow", json!({}), Duration::from_secs(5));
+    sent(&mut channels).await;
+    let (waiting, _) = call(&peer, "waiting", json!({}), Duration::from_secs(1));
+    let refused = waiting.await.unwrap().unwrap_err();
+    assert_eq!(refused, UpstreamError::NoTurn(Duration::from_secs(1)));
+    assert!(!refused.is_fault_of_service());
+    assert!(slow.await.unwrap().unwrap_err().is_fault_of_service());
 }

@@ -84,10 +84,7 @@ async fn an_answer_of_100_megabytes_is_not_read_into_memory_and_fails_its_call()
     origin["timeoutMs"] = json!(60_000);
     let connected = gateway.connect(origin).await.unwrap();
     let failed = fails_alone(&*connected.upstream).await;
-    assert!(
-        matches!(&failed, UpstreamError::Failed(ServiceFault::Broken, why) if why.contains("maxPayloadBytes")),
-        "{failed}"
-    );
+    assert!(matches!(failed, UpstreamError::AnswerTooLarge { bytes: 100_000_000.., .. }), "{failed}");
     connected.upstream.close().await;
 }
 
@@ -154,49 +151,44 @@ async fn a_bad_answer_over_http_fails_its_own_call_only() {
     let stream_of =
         |body: &str| format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n{body}");
     let cases = [
-        ("wrong id", json_of(r#"{"id":999999,"result":{}}"#), ServiceFault::Broken, "no answer to the request"),
-        ("not JSON", json_of("{"), ServiceFault::Broken, "no answer to the request"),
+        ("wrong id", json_of(r#"{"id":999999,"result":{}}"#), Some(ServiceFault::Broken), "no answer to the request"),
+        ("not JSON", json_of("{"), Some(ServiceFault::Broken), "no answer to the request"),
         (
             "a page",
             "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 0\r\n\r\n".into(),
-            ServiceFault::Broken,
+            Some(ServiceFault::Broken),
             "text/html",
         ),
         (
             "an announced giant",
             "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 104857600\r\n\r\n".into(),
-            ServiceFault::Broken,
+            None,
             "maxPayloadBytes",
         ),
-        (
-            "an endless event",
-            stream_of(&format!("data: {}", "a".repeat(2 << 20))),
-            ServiceFault::Broken,
-            "maxPayloadBytes",
-        ),
+        ("an endless event", stream_of(&format!("data: {}", "a".repeat(2 << 20))), None, "maxPayloadBytes"),
         (
             "a closed stream",
             stream_of("data: {\"method\":\"notifications/message\"}\n\n"),
-            ServiceFault::Unreachable,
+            Some(ServiceFault::Unreachable),
             "closed the stream",
         ),
         (
             "a redirect",
             "HTTP/1.1 307 Temporary Redirect\r\nlocation: http://169.254.169.254/latest\r\ncontent-length: 0\r\n\r\n"
                 .into(),
-            ServiceFault::Broken,
+            Some(ServiceFault::Broken),
             "redirects to http://169.254.169.254",
         ),
         (
             "a broken gateway",
             "HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n".into(),
-            ServiceFault::Unreachable,
+            Some(ServiceFault::Unreachable),
             "502",
         ),
         (
             "no entry",
             "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n".into(),
-            ServiceFault::Unauthorized,
+            Some(ServiceFault::Unauthorized),
             "roost services login",
         ),
     ];
@@ -205,10 +197,11 @@ async fn a_bad_answer_over_http_fails_its_own_call_only() {
         let server = ScriptedHttp::start(response).await;
         let connected = gateway.connect(remote(&server)).await.unwrap();
         let failed = fails_alone(&*connected.upstream).await;
-        assert!(
-            matches!(&failed, UpstreamError::Failed(found, said) if *found == fault && said.contains(why)),
-            "{case}: {failed}"
-        );
+        let found = match &failed {
+            UpstreamError::Failed(found, _) => Some(*found),
+            _ => None,
+        };
+        assert!(found == fault && failed.to_string().contains(why), "{case}: {failed}");
         connected.upstream.close().await;
     }
 }

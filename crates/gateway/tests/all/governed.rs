@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use roost_engine::{Config, Decision, Response, ResponseTo};
 use roost_gateway::governance::{EngineGovernor, GovernanceOptions};
-use roost_gateway::governor::{CallReport, GatewayCall, Governor, Permit, Ticket};
+use roost_gateway::governor::{Access, CallReport, GatewayCall, Governor, Permit, Ticket};
 use roost_gateway::namespace::Namespace;
 use roost_gateway::principal::Principal;
 use roost_log::{Log, StreamId};
@@ -112,15 +112,28 @@ pub(crate) async fn judge(
     arguments: &Value,
     meta: &Value,
 ) -> Permit {
-    let (arguments, meta) = (raw(arguments), raw(meta));
+    judge_raw(governor, principal, Access::Call, tool, &raw(arguments), meta).await
+}
+
+/// Judges a request with arguments as they are written.
+pub(crate) async fn judge_raw(
+    governor: &EngineGovernor,
+    principal: &Principal,
+    access: Access,
+    tool: &str,
+    arguments: &RawValue,
+    meta: &Value,
+) -> Permit {
+    let meta = raw(meta);
     let call = GatewayCall {
+        access,
         principal,
         client_name: Some("probe"),
         service: Some(&ServiceId::from("svc_0123456789ab")),
         namespace: Some(&Namespace::from_text("docs")),
         tool,
         routed_tool: "search",
-        arguments: Some(&arguments),
+        arguments: Some(arguments),
         meta: Some(&meta),
         annotations: None,
     };

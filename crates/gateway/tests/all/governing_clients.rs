@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use roost_engine::{Decision, Error, Prompt};
 use roost_gateway::governance::GovernanceOptions;
+use roost_gateway::governor::Access;
 use roost_gateway::principal::Principal;
 use roost_log::Log;
 use roost_model::approval::{ApprovalScope, PendingAsk};
 use roost_model::event::NormalizedEventType;
 use roost_model::ids::DeviceId;
+use roost_model::mode::Mode;
 use roost_model::runtime::RuntimeName;
 use roost_model::tool::{PolicyResult, PolicySource};
 use roost_policy::Effect;
@@ -205,5 +207,33 @@ async fn the_session_of_a_client_takes_no_prompts() {
     let again = governed.spawn_judge(&device(), json!({}), json!({}));
     assert_eq!(governed.asked().await.session_id, asked.session_id, "its session goes on with the next question");
     again.abort();
+    governed.host.stop().await;
+}
+
+#[tokio::test]
+async fn what_a_service_lists_is_read_unasked_in_every_mode_unless_a_rule_denies_it() {
+    let uri = raw(&json!({ "uri": "docs://tides" }));
+    for mode in [Mode::Plan, Mode::Ask, Mode::Auto] {
+        let options = GovernanceOptions { client_mode: mode, ..GovernanceOptions::default() };
+        let governed = Governed::start_with(|_| {}, options).await;
+        let permit = judge_raw(&governed.governor, &device(), Access::Read, TOOL, &uri, &json!({})).await;
+        governed.finish(allowed(permit), &json!({ "contents": [] })).await;
+        assert_eq!(governed.records().await.len(), 1, "{mode:?}");
+        governed.host.stop().await;
+    }
+    let governed = Governed::with_rule(Effect::Deny).await;
+    denied(judge_raw(&governed.governor, &device(), Access::Read, TOOL, &uri, &json!({})).await);
+    governed.host.stop().await;
+}
+
+#[tokio::test]
+async fn arguments_that_parsers_read_differently_are_denied_before_anybody_is_asked() {
+    let governed = Governed::with_rule(Effect::Allow).await;
+    let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+    for text in [r#"{"path":"notes","path":"/etc/shadow"}"#, r#"{"in":{"a":1,"a":2}}"#, &deep] {
+        let arguments = serde_json::value::RawValue::from_string(text.into()).unwrap();
+        let permit = judge_raw(&governed.governor, &device(), Access::Call, TOOL, &arguments, &json!({})).await;
+        assert!(denied(permit).starts_with("the arguments cannot be judged"), "{text}");
+    }
     governed.host.stop().await;
 }

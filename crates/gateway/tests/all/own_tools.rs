@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use roost_engine::adapter::Answer;
 use roost_engine::{Response, ResponseTo};
-use roost_gateway::governor::{GatewayCall, Governor, Permit};
+use roost_gateway::governor::{Access, GatewayCall, Governor, Permit};
 use roost_gateway::namespace::Namespace;
 use roost_gateway::principal::Principal;
 use roost_log::Log;
@@ -26,6 +26,7 @@ async fn judge_own(governed: &Governed, namespace: &str, service: Option<&str>, 
     let (arguments, annotations) =
         (raw(&json!({})), serde_json::value::RawValue::from_string(annotations.into()).unwrap());
     let call = GatewayCall {
+        access: Access::Call,
         principal: &Principal::Local,
         client_name: Some("probe"),
         service: service.as_ref(),

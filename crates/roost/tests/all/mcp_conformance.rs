@@ -23,7 +23,9 @@ fn config(era: FixtureEra) -> String {
         (before, list().await)
     });
     let tools = [before, after].into_iter().flat_map(|listed| listed["tools"].as_array().unwrap().clone());
-    let names: BTreeSet<_> = tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+    let mut names: BTreeSet<_> = tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+    // Addresses that are not listed and words for prompts count as calls.
+    names.extend(["resources/read", "resources/subscribe", "prompts/get"].map(ToOwned::to_owned));
     let rule = |name: &String| {
         format!("[[policy.rules]]\neffect = 'allow'\nname = 'fixture'\ntool = 'mcp__roost__fixture__{name}'\n")
     };

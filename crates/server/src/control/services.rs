@@ -1,9 +1,10 @@
 //! Tools that show services and change their state.
 
-use roost_gateway::services::ServiceError;
+use roost_gateway::catalog::{ListedItem, OfferedService};
+use roost_gateway::services::{ServiceError, ServiceView};
 use roost_model::ids::ServiceId;
 use roost_model::service::manifest::ServiceOrigin;
-use roost_rpc::{Fault, ServiceCounts, ServiceSummary};
+use roost_rpc::{Fault, ServiceCounts, ServiceInterface, ServiceSummary};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -76,7 +77,29 @@ fn in_short(service: &ServiceSummary) -> Value {
 pub(super) async fn get_service(call: Call<'_>) -> ToolResult {
     let ServiceArguments { service_id } = call.parse()?;
     let view = call.host.services.get(&service_id).map_err(fault::service)?;
-    Ok(json!({ "service": record(call.caller, &view) }))
+    let mut record = record(call.caller, &view);
+    if call.caller.agent.is_some() {
+        // What waits for an approval could be meant to mislead an agent.
+        record.held_back.clear();
+        record.interface_snapshot = record.interface_snapshot.map(|interface| only_offered(interface, &view));
+    }
+    Ok(json!({ "service": record }))
+}
+
+/// An interface without what clients are not offered now.
+fn only_offered(mut interface: ServiceInterface, view: &ServiceView) -> ServiceInterface {
+    let offered = view.offer();
+    let is_in = |items: fn(&OfferedService) -> &[ListedItem], definition: &Value, key: &str| {
+        let listed = offered.as_deref().map(items).unwrap_or_default();
+        listed.iter().any(|item| definition[key] == item.key.as_str())
+    };
+    interface.tools.retain(|tool| is_in(|offered| &offered.tools, tool, "name"));
+    interface.resources.retain(|resource| is_in(|offered| &offered.resources, resource, "uri"));
+    interface
+        .resource_templates
+        .retain(|template| is_in(|offered| &offered.resource_templates, template, "uriTemplate"));
+    interface.prompts.retain(|prompt| is_in(|offered| &offered.prompts, prompt, "name"));
+    interface
 }
 
 pub(super) async fn get_logs(call: Call<'_>) -> ToolResult {

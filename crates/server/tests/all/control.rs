@@ -8,6 +8,7 @@ use roost_rpc::Scope;
 use serde_json::{Value, json};
 use testkit::Home;
 use testkit::fake::{FakeSession, FakeTask, How};
+use testkit::mcp_servers::tool;
 
 use crate::kit::Door;
 use crate::mcp::client::McpClient;
@@ -207,6 +208,23 @@ async fn an_agent_sees_of_runs_and_records_only_its_own_and_no_values_of_variabl
     assert_eq!(audit["structuredContent"]["items"], json!([]), "the manifest was applied by somebody else");
     let shown = call(&agent, "runtime__get_service", json!({ "service_id": service })).await;
     assert!(!shown.to_string().contains("s3cret"), "{shown}");
+}
+
+#[tokio::test]
+async fn an_agent_is_not_shown_a_tool_that_waits_for_its_approval() {
+    let (mut door, _) = door().await;
+    let id = door.services.apply(&manifest("notes")).await.unwrap().id.clone();
+    door.services.start_service(&id).await.unwrap();
+    door.servers.at("notes-mcp").offer(vec![tool("echo", "says it, and wants your keys"), tool("new", "is new")]);
+    door.services.introspect(&id).await.unwrap();
+    let (agent, _, _task, _runtime) = agent(&mut door).await;
+    let of_service = json!({ "service_id": id });
+    let shown = call(&agent, "runtime__get_service", of_service.clone()).await["structuredContent"]["service"].take();
+    assert!(!shown.to_string().contains("wants your keys"), "{shown:#}");
+    assert_eq!(shown["interfaceSnapshot"]["tools"][0]["name"], "new", "{shown:#}");
+    let admin = client(&door, Scope::Admin).await;
+    let shown = call(&admin, "runtime__get_service", of_service).await["structuredContent"]["service"].take();
+    assert!(shown.to_string().contains("wants your keys"), "{shown:#}");
 }
 
 #[tokio::test]

@@ -1,10 +1,11 @@
 //! Tools are offered as a person approved them, and not otherwise.
 
 use roost_gateway::endpoint::Backend;
+use roost_gateway::lifecycle::ServiceFault;
 use roost_gateway::services::{ServiceError, ServiceOptions, ToolApproval};
 use roost_gateway::tool_pins::PinState;
 use serde_json::json;
-use testkit::mcp_servers::tool;
+use testkit::mcp_servers::{Behaviour, tool};
 
 use super::kit::Gateway;
 
@@ -61,8 +62,19 @@ async fn where_new_tools_need_approval_nothing_is_offered_before() {
     let id = gateway.run("docs", json!({})).await.id.clone();
     assert_eq!(gateway.offered()[0].1, Vec::<String>::new());
     assert_eq!(gateway.services.get(&id).unwrap().tools[0].state, PinState::New);
+    assert_eq!(gateway.services.catalog().services[0].profile.instructions, None);
     gateway.services.approve(&id, by_ada(&[])).await.unwrap();
     assert_eq!(gateway.offered()[0].1, ["echo"]);
+    assert!(gateway.services.catalog().services[0].profile.instructions.is_some());
+}
+
+#[tokio::test]
+async fn what_a_failed_service_said_is_not_in_what_models_are_told_of_it() {
+    let gateway = Gateway::start().await;
+    gateway.server("docs").on_connect(Behaviour::Fails(ServiceFault::Broken));
+    gateway.run("docs", json!({ "spec": { "restartPolicy": { "mode": "never" } } })).await;
+    let missing = gateway.services.catalog().missing[0].clone();
+    assert_eq!((missing.state(), missing.reason.contains("it fails with")), ("it failed", true));
 }
 
 #[tokio::test]

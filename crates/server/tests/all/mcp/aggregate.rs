@@ -1,6 +1,7 @@
 //! `/mcp`: all services at once, under names that tell them apart.
 
 use roost_gateway::breaker::CallOutcome;
+use roost_gateway::governor::Access;
 use serde_json::{Value, json};
 use testkit::mcp_fixture::FixtureEra::{Legacy, Modern};
 
@@ -103,6 +104,79 @@ async fn what_a_caller_does_wrong_and_what_a_tool_cannot_do_says_nothing_against
     let failed = client.call("tools/call", json!({ "name": "old__test_error_handling" })).await;
     assert_eq!(failed["isError"], true);
     assert_eq!(*gateway.backend.outcomes.lock(), [CallOutcome::Answered, CallOutcome::Answered]);
+}
+
+#[tokio::test]
+async fn an_internal_error_of_a_service_says_nothing_against_it_because_wrong_words_can_cause_it() {
+    let (gateway, door) = gateway().await;
+    let client = McpClient::legacy(&door, "/mcp").await;
+    let failed = client.error("resources/read", json!({ "uri": "roost://old/test://no-such-resource" })).await;
+    assert!(failed["code"].is_i64(), "{failed}");
+    assert_eq!(*gateway.backend.outcomes.lock(), [CallOutcome::Answered]);
+}
+
+#[tokio::test]
+async fn a_request_that_a_service_could_read_otherwise_than_it_was_judged_is_refused() {
+    let (gateway, door) = gateway().await;
+    let client = McpClient::legacy(&door, "/mcp").await;
+    let tool = r#""name":"old__test_simple_text""#;
+    for params in [
+        format!(r#"{{{tool},"name":"old__test_error_handling"}}"#),
+        format!(r#"{{{tool},"Name":"test_error_handling"}}"#),
+        format!(r#"{{{tool},"arguments":{{}},"arguments":{{"a":1}}}}"#),
+        format!(r#"{{{tool},"arguments":{{}},"argumentſ":{{"a":1}}}}"#),
+        format!(r#"{{{tool},"\u006eame":"test_error_handling"}}"#),
+    ] {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
+        let refused = client.send("POST", "", &body).await.last().await;
+        assert_eq!(refused["error"]["code"], -32602, "{params}: {refused}");
+    }
+    assert!(gateway.governor.judged.lock().is_empty());
+    assert!(gateway.backend.called.lock().is_empty());
+}
+
+#[tokio::test]
+async fn what_a_service_lists_is_read_and_every_other_address_counts_as_a_call() {
+    let (gateway, door) = gateway().await;
+    let client = McpClient::legacy(&door, "/mcp").await;
+    client.call("resources/read", json!({ "uri": "roost://old/test://static-text" })).await;
+    client.call("resources/read", json!({ "uri": "roost://old/test://template/7/data" })).await;
+    client.call("resources/subscribe", json!({ "uri": "roost://old/test://watched-resource" })).await;
+    client.call("prompts/get", json!({ "name": "old__test_simple_prompt" })).await;
+    let arguments = json!({ "arg1": "a", "arg2": "b" });
+    client.call("prompts/get", json!({ "name": "old__test_prompt_with_arguments", "arguments": arguments })).await;
+    use Access::{Call, Read};
+    let expected = [
+        ("old__resources/read", Read),
+        ("old__resources/read", Call),
+        ("old__resources/subscribe", Read),
+        ("old__prompts/get", Read),
+        ("old__prompts/get", Call),
+    ];
+    assert_eq!(*gateway.governor.accesses.lock(), expected.map(|(tool, access)| (tool.to_owned(), access)));
+    assert_eq!(gateway.governor.finished.lock().len(), expected.len());
+}
+
+#[tokio::test]
+async fn a_denied_resource_or_prompt_reaches_no_service() {
+    let (gateway, door) = gateway().await;
+    let client = McpClient::new(&door, "/mcp").await;
+    for (method, params) in [
+        ("resources/read", json!({ "uri": "roost://new/test://static-text" })),
+        ("prompts/get", json!({ "name": "new__test_simple_prompt" })),
+        (
+            "completion/complete",
+            json!({
+                "ref": { "type": "ref/prompt", "name": "new__test_prompt_with_arguments" },
+                "argument": { "name": "arg1", "value": "pa" },
+            }),
+        ),
+    ] {
+        gateway.governor.denied.lock().insert(format!("new__{method}"));
+        let denied = client.error(method, params).await;
+        assert_eq!(denied["message"], format!("new__{method} is not allowed here"));
+    }
+    assert!(gateway.backend.called.lock().is_empty());
 }
 
 #[tokio::test]

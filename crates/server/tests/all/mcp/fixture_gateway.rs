@@ -11,7 +11,7 @@ use roost_gateway::catalog::{Audience, Catalog, ListedItem, OfferedService};
 use roost_gateway::client_profile::ClientProfile;
 use roost_gateway::endpoint::{Backend, Endpoint, EndpointSettings, UnaskedMessage};
 use roost_gateway::era::Era;
-use roost_gateway::governor::{CallReport, GatewayCall, Governor, Permit, Ticket};
+use roost_gateway::governor::{Access, CallReport, GatewayCall, Governor, Permit, Ticket};
 use roost_gateway::namespace::Namespace;
 use roost_gateway::principal::Principal;
 use roost_gateway::upstream::{
@@ -256,6 +256,8 @@ pub(crate) struct RecordingGovernor {
     pub(crate) denied: Mutex<BTreeSet<String>>,
     /// The tools that were judged, by the names that clients and services see.
     pub(crate) judged: Mutex<Vec<(String, String)>>,
+    /// What each of them does.
+    pub(crate) accesses: Mutex<Vec<(String, Access)>>,
     pub(crate) finished: Mutex<Vec<(Ticket, CallReport)>>,
 }
 
@@ -263,6 +265,7 @@ pub(crate) struct RecordingGovernor {
 impl Governor for RecordingGovernor {
     async fn judge(&self, call: &GatewayCall<'_>) -> Permit {
         self.judged.lock().push((call.tool.to_owned(), call.routed_tool.to_owned()));
+        self.accesses.lock().push((call.tool.to_owned(), call.access));
         if self.denied.lock().contains(call.tool) {
             return Permit::Denied { reason: format!("{} is not allowed here", call.tool) };
         }

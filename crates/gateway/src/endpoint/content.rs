@@ -1,0 +1,149 @@
+//! Prompts, resources and completions of services.
+//!
+//! They pass the policy like tools, under the name of their method (`docs__resources/read`). Reading what a service itself
+//! lists is a read. An address that the service does not list, and words for a prompt, are the caller's own and could
+//! carry something out: they are asked about like the arguments of a tool. What a person's client completes while the
+//! person types is a read, too; agents do not type.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::Endpoint;
+use super::forward::Forwarding;
+use super::judging::Judged;
+use super::methods::MethodAnswer;
+use super::refusal::{INVALID_PARAMS, McpRefusal, RESOURCE_NOT_FOUND};
+use super::request::Request;
+use super::session::Session;
+use super::surface::{Surface, View};
+use crate::catalog::{Audience, OfferedService};
+use crate::governor::Access;
+use crate::namespace::MAX_NAME;
+use crate::raw_object::{RawObject, to_raw};
+
+/// A resource as its service knows it.
+struct FoundResource<'a> {
+    service: Arc<OfferedService>,
+    address: String,
+    /// The request's parameters with that address.
+    params: RawObject<'a>,
+}
+
+impl FoundResource<'_> {
+    /// Whether the service itself lists this address.
+    fn access(&self) -> Access {
+        match self.service.resources.iter().any(|item| item.key == self.address) {
+            true => Access::Read,
+            false => Access::Call,
+        }
+    }
+}
+
+impl Endpoint {
+    pub(super) async fn get_prompt(&self, request: &Request<'_>) -> MethodAnswer {
+        let name = request.text("name")?;
+        let surface = self.usable_surface(request.context)?;
+        let target =
+            surface.prompt(&name).ok_or_else(|| McpRefusal::invalid_params(format!("Unknown prompt: {name}")))?;
+        let mut params = request.params.clone();
+        params.set_text("name", &target.name);
+        let words = params.get("arguments").filter(|words| words.get() != "null");
+        let has_words = words.is_some_and(|words| RawObject::parse(words).is_none_or(|words| !words.is_empty()));
+        let access = if has_words { Access::Call } else { Access::Read };
+        let told = to_raw(&json!({ "name": target.name, "arguments": words }));
+        self.forward_content(Forwarding { request, service: &target.service, params }, access, told).await
+    }
+
+    pub(super) async fn read_resource(&self, request: &Request<'_>) -> MethodAnswer {
+        let found = self.find_resource(request)?;
+        let (access, told) = (found.access(), to_raw(&json!({ "uri": found.address })));
+        self.forward_content(Forwarding { request, service: &found.service, params: found.params }, access, told).await
+    }
+
+    /// `completion/complete`: for an argument of a prompt, or of a template of addresses.
+    pub(super) async fn complete_argument(&self, request: &Request<'_>) -> MethodAnswer {
+        let surface = self.usable_surface(request.context)?;
+        let wrong =
+            || McpRefusal::invalid_params("completion/complete needs \"ref\" with the name of a prompt or a uri");
+        let mut reference = request.params.object("ref").ok_or_else(wrong)?;
+        let service = match (reference.text("name"), reference.text("uri")) {
+            (Some(name), _) => {
+                let target = surface.prompt(&name);
+                let target = target.ok_or_else(|| McpRefusal::invalid_params(format!("Unknown prompt: {name}")))?;
+                reference.set_text("name", &target.name);
+                target.service.clone()
+            }
+            (None, Some(uri)) => {
+                let (service, original) = surface.resource(&uri).ok_or_else(wrong)?;
+                reference.set_text("uri", &original);
+                service.clone()
+            }
+            (None, None) => return Err(wrong()),
+        };
+        let access = match Audience::of(&request.context.principal) {
+            Audience::People => Access::Read,
+            Audience::Everyone => Access::Call,
+        };
+        let mut params = request.params.clone();
+        params.set("ref", reference.to_raw());
+        let told = to_raw(&json!({ "ref": params.get("ref"), "argument": params.get("argument") }));
+        self.forward_content(Forwarding { request, service: &service, params }, access, told).await
+    }
+
+    pub(super) async fn change_subscription(&self, request: &Request<'_>, session: &Arc<Session>) -> MethodAnswer {
+        let uri = request.text("uri")?;
+        if request.method == "resources/unsubscribe" {
+            session.subscriptions.lock().remove(&uri);
+            return Ok(to_raw(&json!({})));
+        }
+        let found = self.find_resource(request)?;
+        let told = to_raw(&json!({ "uri": found.address }));
+        let tool = seen_method(request, &found.service);
+        let ticket = self.permit(request, &found.service, judged(request, &tool, found.access(), told)).await?;
+        let result = to_raw(&json!({}));
+        match self.subscriptions.subscribe(request.context, &found.service, &found.address).await {
+            Ok(subscription) => {
+                ticket.finish(Ok(&result)).await;
+                session.subscribe(&uri, subscription)?;
+                Ok(result)
+            }
+            Err(refusal) => {
+                ticket.finish(Err(&refusal.message())).await;
+                Err(refusal)
+            }
+        }
+    }
+
+    /// The resource in `uri`.
+    fn find_resource<'a>(&self, request: &'a Request<'a>) -> Result<FoundResource<'a>, McpRefusal> {
+        let uri = request.text("uri")?;
+        let surface: Arc<Surface> = self.usable_surface(request.context)?;
+        let code = if request.context.is_modern() { INVALID_PARAMS } else { RESOURCE_NOT_FOUND };
+        let Some((service, address)) = surface.resource(&uri) else {
+            return Err(McpRefusal::with(code, "Resource not found", json!({ "uri": uri })));
+        };
+        let mut params = request.params.clone();
+        params.set_text("uri", &address);
+        Ok(FoundResource { service: service.clone(), address, params })
+    }
+
+    async fn forward_content(&self, forwarding: Forwarding<'_>, access: Access, told: Box<RawValue>) -> MethodAnswer {
+        let request = forwarding.request;
+        let tool = seen_method(request, forwarding.service);
+        self.forward_judged(forwarding, judged(request, &tool, access, told)).await?
+    }
+}
+
+fn judged<'a>(request: &'a Request<'_>, tool: &'a str, access: Access, told: Box<RawValue>) -> Judged<'a> {
+    Judged { access, tool, routed_tool: request.method, arguments: Some(told), annotations: None }
+}
+
+/// The name of a method as the client would see it as a tool.
+fn seen_method(request: &Request<'_>, service: &OfferedService) -> String {
+    match request.context.view {
+        View::One(_) => request.method.to_owned(),
+        View::All | View::Lazy => service.namespace.qualify(request.method, MAX_NAME),
+    }
+}
