@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use roost_model::ids::ServiceId;
-use roost_model::service::Lifecycle;
+use roost_model::service::{Health, Lifecycle};
 use roost_model::time::Timestamp;
 
 use super::interface::Interface;
@@ -73,10 +73,12 @@ impl ServiceView {
         }))
     }
 
-    /// Why clients cannot use it; `None` if they can, or if nobody wants it to run.
+    /// Why clients cannot use it; `None` if they can, or if nobody wants it to run. One that runs and could not be reached
+    /// just now is named, though what it offers is still listed.
     pub(super) fn missing(&self) -> Option<MissingService> {
         let lifecycle = self.life.lifecycle;
         let reason = match lifecycle {
+            Lifecycle::Running if self.life.health == Health::Unreachable => "it cannot be reached",
             Lifecycle::Running => return None,
             _ if !self.stored.manifest.spec.enabled => return None,
             Lifecycle::Registered => "it was not started yet",
