@@ -377,7 +377,9 @@ impl Actor {
         let is_outdated = std::mem::take(&mut self.is_outdated) || model.is_some();
         let has_new_settings = std::mem::take(&mut self.has_new_settings);
         if let Some(runtime) = &self.runtime
-            && (has_new_settings || is_outdated && !runtime.session.switches_model())
+            && (has_new_settings
+                || is_outdated && !runtime.session.switches_model()
+                || runtime.lacks_servers(&self.shared, &self.profile.id))
         {
             self.discard_runtime().await;
         }

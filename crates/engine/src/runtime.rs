@@ -9,6 +9,7 @@ use roost_model::failure::{FailureCode, TaskError};
 use roost_model::ids::{RuntimeSessionId, SessionId, TaskId};
 use roost_model::mode::Mode;
 use roost_model::runtime::{CreateSessionInput, InteractionMode, RuntimeEnv};
+use roost_model::secret::Secret;
 use roost_model::session::{Forked, SessionRecord};
 use roost_model::tool::ToolManifest;
 use roost_process::{EphemeralDir, Isolation};
@@ -43,6 +44,11 @@ impl Runtime {
         token: Option<TokenLease>,
     ) -> Self {
         Self { session, ephemeral, token, _slot: slot }
+    }
+
+    /// Whether the host has MCP servers by now that it did not have when the runtime was opened.
+    pub(crate) fn lacks_servers(&self, shared: &Shared, session: &SessionId) -> bool {
+        self.token.is_none() && !(shared.config.mcp_servers)(session, &Secret::from("")).is_empty()
     }
 
     /// Ends the runtime's processes and its token, and removes its ephemeral folders.

@@ -93,7 +93,7 @@ pub struct Endpoint {
     parked: ParkedCalls,
     suspended: SuspendedTickets,
     subscriptions: Subscriptions,
-    /// What modern services say on the streams that the endpoint opened.
+    /// What the endpoint itself says of services: that a resource may have changed unheard.
     said: broadcast::Sender<Arc<UnaskedMessage>>,
     /// Everything that runs for clients.
     tasks: TaskTracker,

@@ -20,6 +20,7 @@ pub mod clarity;
 pub mod client_profile;
 pub mod endpoint;
 pub mod era;
+mod fair_share;
 pub mod governance;
 pub mod governor;
 pub mod jsonrpc;

@@ -30,7 +30,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 pub use address_policy::{AddressPolicy, AddressRefused};
@@ -46,6 +46,7 @@ pub use wasm::{GatewayAccess, ModelServer, ModelSettings, ModuleGateway, WasmSet
 use crate::client_profile::ClientProfile;
 use crate::era::Era;
 use crate::lifecycle::ServiceFault;
+use crate::raw_object::to_raw;
 
 /// What a server answered: its result or its error object, as it wrote them.
 pub type ServerAnswer = Result<Box<RawValue>, Box<RawValue>>;
@@ -105,6 +106,18 @@ pub struct FromServer {
     pub method: String,
     /// Its parameters, if it has some.
     pub params: Option<Box<RawValue>>,
+}
+
+impl FromServer {
+    /// A list (`tools`, `prompts` or `resources`) may be another now.
+    fn list_changed(list: &str) -> Self {
+        Self { method: format!("notifications/{list}/list_changed"), params: None }
+    }
+
+    /// A resource may have another content now.
+    fn resource_updated(uri: &str) -> Self {
+        Self { method: "notifications/resources/updated".into(), params: Some(to_raw(&json!({ "uri": uri }))) }
+    }
 }
 
 /// What a server said about itself at its handshake or when it was discovered.
@@ -177,6 +190,12 @@ pub trait Upstream: Send + Sync + 'static {
 
     /// Tells the server something that it does not answer.
     async fn notify(&self, method: &str, params: Option<&RawValue>) -> Result<(), UpstreamError>;
+
+    /// Keeps a connection that is shared from being closed for being idle, until what it returns is dropped: between calls
+    /// somebody waits for what the server says.
+    fn hold(&self) -> Box<dyn Send + Sync> {
+        Box::new(())
+    }
 
     /// Returns when the connection has ended, and why.
     async fn ended(&self) -> UpstreamEnd;

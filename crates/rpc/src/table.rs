@@ -465,11 +465,11 @@ method_table! {
     /// Starts a service, and answers when it runs or has failed.
     ServiceStart = "service/start" (ServiceParams) -> ServiceResult, Admin, Change, Free;
     /// Stops a service.
-    ServiceStop = "service/stop" (ServiceParams) -> ServiceResult, Operate, Change, Free;
+    ServiceStop = "service/stop" (ServiceParams) -> ServiceResult, Admin, Change, Free;
     /// Stops a service if it runs, and starts it.
     ServiceRestart = "service/restart" (ServiceParams) -> ServiceResult, Admin, Change, Free;
     /// Lists again what a service offers.
-    ServiceIntrospect = "service/introspect" (ServiceParams) -> ServiceIntrospectResult, Operate, Change, Free;
+    ServiceIntrospect = "service/introspect" (ServiceParams) -> ServiceIntrospectResult, Admin, Change, Free;
     /// Lets a quarantined service be started again.
     ServiceUnquarantine = "service/unquarantine" (ServiceParams) -> ServiceResult, Admin, Change, Free;
     /// Approves tools that are held back, as they are defined now.

@@ -221,7 +221,11 @@ impl HttpDoor {
     /// A legacy request runs on if its connection breaks, so that its client can come back to it.
     async fn answer_legacy(self, incoming: &IncomingRequest<'_>, body: &Bytes) -> Result<Response, Rejection> {
         let session = self.visitor.session(&self.headers)?;
-        let (number, stream) = session.open_stream();
+        let Some((number, stream)) = session.open_stream() else {
+            let why = "too many requests of this session run already; wait for some of them";
+            let refusal = McpRefusal::invalid_request(why);
+            return Err(Rejection::new(StatusCode::TOO_MANY_REQUESTS, incoming.id, refusal));
+        };
         let id = incoming.id.to_owned();
         let work = {
             let (endpoint, session, stream) = (self.visitor.endpoint.clone(), session.clone(), stream.clone());
@@ -238,6 +242,8 @@ impl HttpDoor {
                     _ => None,
                 };
                 stream.end(answer);
+                // Here, because nobody else may be left: its client may be gone already.
+                session.retire_stream(number);
             }
         };
         let mut work = DetachOnDrop::new(self.visitor.endpoint.clone(), work);
@@ -262,7 +268,7 @@ impl HttpDoor {
                 endpoint::response(&id, &Err(McpRefusal::invalid_request("the request was cancelled")))
             }
             StreamBeginning::More => {
-                return Ok(legacy_events(self.host, self.admitted, session, number, stream, 0));
+                return Ok(legacy_events(self.host, self.admitted, &session, number, stream, 0));
             }
         };
         session.forget_stream(number);
@@ -336,7 +342,7 @@ async fn open(
         };
         return Ok(stream::general_events(host, admitted, session, reader, events, after));
     }
-    Ok(legacy_events(host, admitted, session, number, events, after))
+    Ok(legacy_events(host, admitted, &session, number, events, after))
 }
 
 /// Ends the session of a legacy client.

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::agents;
 
-/// The fewest scenarios that a revision requires of a server.
-const MIN_SCENARIOS: usize = 30;
+/// How many scenarios each revision requires of a server.
+const REQUIRED: [(&str, usize); 2] = [("2025-11-25", 30), ("2026-07-28", 37)];
 /// The milliseconds that one scenario may take on a busy machine.
 const SCENARIO_LIMIT: &str = "120000";
 
@@ -23,7 +23,7 @@ pub struct SuiteRun {
 ///
 /// # Panics
 ///
-/// If the suite cannot be run, or runs less than the revision requires.
+/// If the suite cannot be run, runs less than the revision requires, or does not know the revision.
 pub fn check_server(url: &str, revision: &str) -> SuiteRun {
     let home = tempfile::tempdir().unwrap();
     let suite = agents::mcp_tools().join("node_modules/@modelcontextprotocol/conformance/dist/index.js");
@@ -31,23 +31,29 @@ pub fn check_server(url: &str, revision: &str) -> SuiteRun {
     command.arg(suite).args(["server", "--url", url, "--requirements", revision, "--timeout", SCENARIO_LIMIT, "-o"]);
     command.arg(home.path()).env_clear().env("HOME", home.path()).env("PATH", agents::bin());
     let output = command.current_dir(home.path()).stdin(Stdio::null()).output().unwrap();
-    let (mut said, mut failed, mut scenarios) =
-        (String::from_utf8_lossy(&output.stdout).into_owned(), Vec::<String>::new(), 0);
+    let (mut said, mut failed) = (String::from_utf8_lossy(&output.stdout).into_owned(), Vec::<String>::new());
+    let (mut scenarios, mut checks) = (0, 0);
     for entry in std::fs::read_dir(home.path()).unwrap() {
         let folder = entry.unwrap().path();
         // The fixture has no tasks: they are an extension, which no revision requires.
         let is_required = !folder.file_name().unwrap().to_string_lossy().contains("tasks-");
-        let Ok(checks) = std::fs::read_to_string(folder.join("checks.json")) else { continue };
-        scenarios += usize::from(is_required);
-        for check in serde_json::from_str::<Vec<Value>>(&checks).unwrap() {
-            if is_required && (check["status"] == "FAILURE" || check["status"] == "WARNING") {
+        let Ok(results) = std::fs::read_to_string(folder.join("checks.json")) else { continue };
+        if !is_required {
+            continue;
+        }
+        scenarios += 1;
+        for check in serde_json::from_str::<Vec<Value>>(&results).unwrap() {
+            checks += 1;
+            if check["status"] == "FAILURE" || check["status"] == "WARNING" {
                 said.push_str(&format!("{}: {}\n", check["id"], check["errorMessage"]));
                 failed.push(check["id"].as_str().unwrap().to_owned());
             }
         }
     }
-    let ran = scenarios >= MIN_SCENARIOS;
-    assert!(ran, "only {scenarios} scenarios ran:\n{said}{}", String::from_utf8_lossy(&output.stderr));
+    let (_, required) = REQUIRED.into_iter().find(|(known, _)| *known == revision).unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(scenarios >= required, "only {scenarios} of {required} scenarios ran:\n{said}{complaint}");
     failed.sort();
+    println!("{revision} at {url}: {scenarios} scenarios, {checks} checks, {} failed", failed.len());
     SuiteRun { failed, said }
 }

@@ -124,7 +124,10 @@ impl Endpoint {
         let surface = self.usable_surface(&context)?;
         let id = Uuid::new_v4().to_string();
         let session = Arc::new(Session::new(id, context, general, self.closing.child_token()));
-        self.sessions.insert(session.clone());
+        // That of a connection of lines ends with the connection, and nobody else can name it.
+        if matches!(session.general, Outlet::Stream(_)) {
+            self.sessions.insert(session.clone());
+        }
         let updates = Updates::new(self, session.context.clone());
         self.tasks.spawn(self.clone().tell_session(session.clone(), updates));
         Ok((session, self.initialized(&surface, revision)))

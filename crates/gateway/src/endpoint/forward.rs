@@ -141,14 +141,14 @@ impl Endpoint {
                     let mut parked = ParkedCall { call, ticket, asked, questions: Vec::new(), answered: None };
                     parked.question(method, params, reply);
                     parked.gather();
-                    return self.park(forwarding, parked);
+                    return Ok(self.park(forwarding, parked));
                 }
             }
         }
     }
 
     /// Parks a call and tells the client what is needed.
-    fn park(&self, forwarding: &Forwarding<'_>, parked: ParkedCall) -> Result<Box<RawValue>, McpRefusal> {
+    fn park(&self, forwarding: &Forwarding<'_>, parked: ParkedCall) -> Box<RawValue> {
         let mut wanted = serde_json::Map::new();
         for question in &parked.questions {
             let params = question.params.as_ref().and_then(|params| serde_json::from_str(params.get()).ok());
@@ -156,10 +156,8 @@ impl Endpoint {
             wanted.insert(question.key.clone(), json!({ "method": question.method, "params": params }));
         }
         let principal = &forwarding.request.context.principal;
-        let state = self.parked.park(parked, principal, &forwarding.digest()).ok_or_else(|| {
-            McpRefusal::new(INTERNAL_ERROR, "too many calls wait for input of their clients; try again later")
-        })?;
-        Ok(to_raw(&json!({ "resultType": "input_required", "inputRequests": wanted, "requestState": state })))
+        let state = self.parked.park(parked, principal, &forwarding.digest());
+        to_raw(&json!({ "resultType": "input_required", "inputRequests": wanted, "requestState": state }))
     }
 
     /// Goes on with a parked call, with what the client answered.
@@ -181,7 +179,7 @@ impl Endpoint {
         parked.questions = open;
         match parked.questions.is_empty() {
             true => self.drive(&forwarding, parked.call, parked.ticket, parked.asked).await,
-            false => self.park(&forwarding, parked),
+            false => Ok(self.park(&forwarding, parked)),
         }
     }
 

@@ -18,11 +18,12 @@ use tokio_util::task::TaskTracker;
 use super::open_call::{CallEvent, OpenCall, OpenTicket};
 use super::refusal::McpRefusal;
 use super::request_state::{LIFETIME_MILLIS, StateKey};
+use crate::fair_share::{FairShare, Occupant, Room};
 use crate::principal::Principal;
 use crate::upstream::{Interjection, ServerAnswer, UpstreamError};
 
-/// Calls that may wait at once.
-const MAX_PARKED: usize = 1024;
+/// Calls that may wait at once; beyond it the oldest is cancelled.
+const SHARE: FairShare = FairShare { of_all: 1024, of_one: 64 };
 
 /// A call with what its service waits for.
 pub(super) struct ParkedCall {
@@ -58,7 +59,9 @@ struct Entries {
     open: HashMap<u64, ParkedEntry>,
 }
 
+/// Dropping it cancels the call.
 struct ParkedEntry {
+    principal: Principal,
     resume: oneshot::Sender<()>,
     holding: JoinHandle<Option<ParkedCall>>,
 }
@@ -68,20 +71,21 @@ impl ParkedCalls {
         Self { key, entries: Mutex::default(), tasks, closing }
     }
 
-    /// Parks a call; returns the state by which this principal can take it up with the same call. `None` if too many
-    /// calls wait already.
-    pub(super) fn park(&self, call: ParkedCall, principal: &Principal, digest: &str) -> Option<String> {
+    /// Parks a call; returns the state by which this principal can take it up with the same call.
+    pub(super) fn park(&self, call: ParkedCall, principal: &Principal, digest: &str) -> String {
         let mut entries = self.entries.lock();
         entries.open.retain(|_, entry| !entry.holding.is_finished());
-        if entries.open.len() >= MAX_PARKED {
-            return None;
+        let occupants = entries.open.iter();
+        let occupants = occupants.map(|(id, entry)| Occupant { key: *id, owner: &entry.principal, since: Some(*id) });
+        if let Room::InsteadOf(oldest) = SHARE.room(principal, occupants) {
+            entries.open.remove(&oldest);
         }
         entries.last += 1;
         let id = entries.last;
         let (resume, resumed) = oneshot::channel();
         let holding = self.tasks.spawn(hold(call, resumed, self.closing.clone()));
-        entries.open.insert(id, ParkedEntry { resume, holding });
-        Some(self.key.sign(id, Timestamp::now(), principal, digest))
+        entries.open.insert(id, ParkedEntry { principal: principal.clone(), resume, holding });
+        self.key.sign(id, Timestamp::now(), principal, digest)
     }
 
     /// Takes a parked call up again.

@@ -18,6 +18,8 @@ use super::subscriptions::Subscription;
 use crate::jsonrpc;
 use crate::upstream::ServerAnswer;
 
+/// Requests of one session that may run at once, each with its stream.
+const MAX_OPEN_STREAMS: usize = 256;
 /// Streams of answered requests that are kept for a client whose connection broke.
 const MAX_ENDED_STREAMS: usize = 32;
 /// Resources that one client may subscribe to.
@@ -95,6 +97,12 @@ impl Session {
         *self.last_used.lock() = Instant::now();
     }
 
+    /// Whether a request of it runs, or its client follows what belongs to none.
+    pub(super) fn is_busy(&self) -> bool {
+        // A reader holds the lock, and with it a reference.
+        !self.running.lock().is_empty() || Arc::strong_count(&self.general_reader) > 1
+    }
+
     pub(super) fn last_used(&self) -> Instant {
         *self.last_used.lock()
     }
@@ -143,13 +151,16 @@ impl Session {
         Ok(())
     }
 
-    /// A stream for the messages of one request, with its number.
-    pub fn open_stream(&self) -> (u64, Arc<EventStream>) {
+    /// A stream for the messages of one request, with its number; `None` if too many requests run already.
+    pub fn open_stream(&self) -> Option<(u64, Arc<EventStream>)> {
         let mut streams = self.streams.lock();
+        if streams.open.len() - streams.ended.len() > MAX_OPEN_STREAMS {
+            return None;
+        }
         streams.last += 1;
         let (number, stream) = (streams.last, Arc::new(EventStream::default()));
         streams.open.insert(number, stream.clone());
-        (number, stream)
+        Some((number, stream))
     }
 
     /// The stream of this number, if it is still kept.
@@ -157,17 +168,16 @@ impl Session {
         self.streams.lock().open.get(&number).cloned()
     }
 
-    /// Forgets a stream that no client has seen.
+    /// Forgets a stream whose only message is the answer that its client gets.
     pub fn forget_stream(&self, number: u64) {
-        self.streams.lock().open.remove(&number);
+        let mut streams = self.streams.lock();
+        streams.open.remove(&number);
+        streams.ended.retain(|ended| *ended != number);
     }
 
-    /// Keeps a stream that was read to its end for a while, for a client that did not get all of it.
+    /// Keeps a stream whose request is over for a while, for a client that did not get all of it.
     pub fn retire_stream(&self, number: u64) {
         let mut streams = self.streams.lock();
-        if number == 0 || streams.ended.contains(&number) {
-            return;
-        }
         streams.ended.push_back(number);
         if streams.ended.len() > MAX_ENDED_STREAMS
             && let Some(oldest) = streams.ended.pop_front()

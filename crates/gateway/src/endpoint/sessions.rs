@@ -8,11 +8,12 @@ use parking_lot::Mutex;
 
 use super::session::Session;
 use super::surface::View;
+use crate::fair_share::{FairShare, Occupant, Room};
 use crate::principal::Principal;
 
 /// Sessions that are kept; beyond it the one that was used longest ago ends.
-const MAX_SESSIONS: usize = 4096;
-/// A session without a request for this long ends.
+const SHARE: FairShare = FairShare { of_all: 4096, of_one: 256 };
+/// A session without a request and without a reader for this long ends.
 const IDLE: Duration = Duration::from_secs(60 * 60);
 
 /// The open sessions.
@@ -24,17 +25,21 @@ impl Sessions {
     pub(super) fn insert(&self, session: Arc<Session>) {
         let mut all = self.0.lock();
         all.retain(|_, session| {
-            let is_used = !session.ended.is_cancelled() && session.last_used().elapsed() < IDLE;
+            let is_used = !session.ended.is_cancelled() && (session.is_busy() || session.last_used().elapsed() < IDLE);
             if !is_used {
                 session.ended.cancel();
             }
             is_used
         });
-        if all.len() >= MAX_SESSIONS
-            && let Some(oldest) = all.values().min_by_key(|session| session.last_used()).cloned()
+        let occupants = all.values().map(|session| Occupant {
+            key: session.id.clone(),
+            owner: &session.context.principal,
+            since: Some(session.last_used()),
+        });
+        if let Room::InsteadOf(oldest) = SHARE.room(&session.context.principal, occupants)
+            && let Some(oldest) = all.remove(&oldest)
         {
             oldest.ended.cancel();
-            all.remove(&oldest.id);
         }
         all.insert(session.id.clone(), session);
     }

@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::open_call::OpenTicket;
+use crate::fair_share::{FairShare, Occupant, Room};
 use crate::principal::Principal;
 
 /// How long a client may take to go on.
 const LIFETIME: Duration = Duration::from_secs(600);
 /// Permits that are kept; beyond it the oldest is given back.
-const MAX_SUSPENDED: usize = 1024;
+const SHARE: FairShare = FairShare { of_all: 1024, of_one: 64 };
 
 /// The permits, by principal and call. Each is good for one continuation.
 #[derive(Default)]
@@ -23,9 +24,10 @@ impl SuspendedTickets {
     pub(super) fn put(&self, principal: &Principal, digest: &str, ticket: OpenTicket) {
         let mut all = self.0.lock();
         all.retain(|_, (since, _)| since.elapsed() < LIFETIME);
-        if all.len() >= MAX_SUSPENDED
-            && let Some(oldest) = all.iter().min_by_key(|(_, (since, _))| *since).map(|(key, _)| key.clone())
-        {
+        let occupants = all.iter();
+        let occupants =
+            occupants.map(|(key, (since, _))| Occupant { key: key.clone(), owner: &key.0, since: Some(*since) });
+        if let Room::InsteadOf(oldest) = SHARE.room(principal, occupants) {
             all.remove(&oldest);
         }
         all.insert((principal.clone(), digest.to_owned()), (Instant::now(), ticket));

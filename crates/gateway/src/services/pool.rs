@@ -18,6 +18,7 @@ use super::connect::Connect;
 use super::service_log::ServiceLog;
 use crate::client_profile::ClientProfile;
 use crate::endpoint::UnaskedMessage;
+use crate::fair_share::{FairShare, Occupant, Room};
 use crate::lifecycle::ServiceFault;
 use crate::principal::Principal;
 use crate::upstream::{
@@ -27,6 +28,8 @@ use crate::upstream::{
 
 /// The connections that one service may have.
 const MAX_CONNECTIONS: usize = 16;
+/// Beside the supervised one. A principal has several if its clients can do different things.
+const SHARE: FairShare = FairShare { of_all: MAX_CONNECTIONS - 1, of_one: 4 };
 /// A connection that nobody used for so long is closed.
 const IDLE_LIMIT: Duration = Duration::from_mins(5);
 /// How the notifications end that tell of a changed list.
@@ -57,6 +60,7 @@ struct Slot {
     connection: OnceCell<Arc<PooledConnection>>,
     /// Who waits for the connection or uses it.
     users: AtomicUsize,
+    pool_opened: Instant,
     /// Milliseconds since the pool was opened.
     last_used: AtomicU64,
 }
@@ -86,17 +90,16 @@ impl Pool {
         principal: &Principal,
         client: &ClientProfile,
     ) -> Result<Arc<dyn Upstream>, ConnectError> {
-        let slot = self.slot(principal, &client.capabilities).await?;
-        let _user = SlotUser(&slot);
-        let connection = slot.connection.get_or_try_init(|| self.open(&slot, manifest, client)).await?;
-        slot.last_used.store(self.0.now(), Ordering::Relaxed);
+        let client = client.reduced();
+        let SlotUser(slot) = &self.slot(principal, &client.capabilities).await?;
+        let connection = slot.connection.get_or_try_init(|| self.open(slot, manifest, &client)).await?;
         Ok(connection.clone())
     }
 
     /// The connection of this principal and these capabilities, if it is open.
     pub fn connected(&self, principal: &Principal, client: &ClientProfile) -> Option<Arc<dyn Upstream>> {
         let slots = self.0.slots.lock();
-        let slot = slots.iter().find(|slot| slot.is_for(principal, &client.capabilities))?;
+        let slot = slots.iter().find(|slot| slot.is_for(principal, &client.reduced().capabilities))?;
         slot.connection.get().map(|connection| connection.clone() as Arc<dyn Upstream>)
     }
 
@@ -106,7 +109,7 @@ impl Pool {
         manifest: &Manifest,
         client: &ClientProfile,
     ) -> Result<Arc<dyn Upstream>, ConnectError> {
-        let slot = Arc::new(Slot::new(Principal::Local, client.capabilities.clone(), true, self.0.now()));
+        let slot = Arc::new(Slot::new(Principal::Local, client.capabilities.clone(), true, self.0.opened));
         let connection = self.open(&slot, manifest, client).await?;
         // The slot is new, so it has no connection yet.
         let _ = slot.connection.set(connection.clone());
@@ -130,39 +133,37 @@ impl Pool {
         let watcher =
             tokio::spawn(watch_connection(Arc::downgrade(shared), Arc::downgrade(slot), upstream.clone(), unasked));
         let slot = Arc::downgrade(slot);
-        Ok(Arc::new(PooledConnection { upstream, slot, pool: Arc::downgrade(shared), watcher: watcher.abort_handle() }))
+        Ok(Arc::new(PooledConnection { upstream, slot, watcher: watcher.abort_handle() }))
     }
 
     /// The slot of this principal and these capabilities, with room made for it if it is new.
-    async fn slot(&self, principal: &Principal, capabilities: &Map<String, Value>) -> Result<Arc<Slot>, ConnectError> {
-        let evicted = {
+    async fn slot(&self, principal: &Principal, capabilities: &Map<String, Value>) -> Result<SlotUser, ConnectError> {
+        let (user, evicted) = {
             let mut slots = self.0.slots.lock();
             if let Some(slot) = slots.iter().find(|slot| slot.is_for(principal, capabilities)) {
-                slot.users.fetch_add(1, Ordering::Relaxed);
-                return Ok(slot.clone());
+                return Ok(SlotUser::new(slot.clone()));
             }
-            let evicted = match slots.len() < MAX_CONNECTIONS {
-                true => None,
-                false => Some(take_least_recently_used(&mut slots).ok_or_else(busy)?),
+            let occupants = slots.iter().enumerate().filter(|(_, slot)| !slot.is_supervised);
+            let room = SHARE.room(principal, occupants.map(|(at, slot)| slot.occupant(at)));
+            let evicted = match room {
+                Room::Free => None,
+                Room::InsteadOf(at) => Some(slots.remove(at)),
+                Room::None => return Err(busy()),
             };
-            let slot = Arc::new(Slot::new(principal.clone(), capabilities.clone(), false, self.0.now()));
-            slot.users.fetch_add(1, Ordering::Relaxed);
+            let slot = Arc::new(Slot::new(principal.clone(), capabilities.clone(), false, self.0.opened));
             slots.push(slot.clone());
-            match evicted {
-                None => return Ok(slot),
-                Some(evicted) => (evicted, slot),
-            }
+            (SlotUser::new(slot), evicted)
         };
-        let (evicted, slot) = evicted;
-        evicted.close().await;
-        Ok(slot)
+        if let Some(evicted) = evicted {
+            evicted.close().await;
+        }
+        Ok(user)
     }
 
     /// Closes the connections that nobody used for long.
     pub async fn close_idle(&self) {
-        let now = self.0.now();
         let is_idle = |slot: &Slot| {
-            let unused = now.saturating_sub(slot.last_used.load(Ordering::Relaxed));
+            let unused = slot.now().saturating_sub(slot.last_used.load(Ordering::Relaxed));
             slot.is_unused() && u128::from(unused) >= IDLE_LIMIT.as_millis()
         };
         let idle: Vec<_> = {
@@ -174,10 +175,12 @@ impl Pool {
         }
     }
 
-    /// Closes every connection.
-    pub async fn close(&self) {
+    /// Closes every connection that there is now; later ones are none of its business, even if it is awaited later.
+    pub fn close(&self) -> impl Future<Output = ()> + Send + use<> {
         let slots = std::mem::take(&mut *self.0.slots.lock());
-        futures::future::join_all(slots.iter().map(|slot| slot.close())).await;
+        async move {
+            futures::future::join_all(slots.iter().map(|slot| slot.close())).await;
+        }
     }
 
     /// How many connections there are.
@@ -192,21 +195,11 @@ impl Pool {
 }
 
 fn busy() -> ConnectError {
-    let message = format!("{MAX_CONNECTIONS} clients are using the service already; try again later");
+    let message = "all connections to the service that this client may have are in use; try again later".into();
     ConnectError { fault: ServiceFault::Broken, message }
 }
 
-fn take_least_recently_used(slots: &mut Vec<Arc<Slot>>) -> Option<Arc<Slot>> {
-    let unused = slots.iter().enumerate().filter(|(_, slot)| slot.is_unused());
-    let (at, _) = unused.min_by_key(|(_, slot)| slot.last_used.load(Ordering::Relaxed))?;
-    Some(slots.remove(at))
-}
-
 impl PoolState {
-    fn now(&self) -> u64 {
-        u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-
     fn forget(&self, gone: &Slot) {
         self.slots.lock().retain(|slot| !std::ptr::eq(&raw const **slot, gone));
     }
@@ -220,9 +213,13 @@ impl PoolState {
 }
 
 impl Slot {
-    fn new(principal: Principal, capabilities: Map<String, Value>, is_supervised: bool, now: u64) -> Self {
-        let (connection, users) = (OnceCell::new(), AtomicUsize::new(0));
-        Self { principal, capabilities, is_supervised, connection, users, last_used: AtomicU64::new(now) }
+    fn new(principal: Principal, capabilities: Map<String, Value>, is_supervised: bool, pool_opened: Instant) -> Self {
+        let (connection, users, last_used) = (OnceCell::new(), AtomicUsize::new(0), AtomicU64::new(0));
+        Self { principal, capabilities, is_supervised, connection, users, pool_opened, last_used }
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.pool_opened.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
     fn is_for(&self, principal: &Principal, capabilities: &Map<String, Value>) -> bool {
@@ -233,6 +230,11 @@ impl Slot {
         !self.is_supervised && self.users.load(Ordering::Relaxed) == 0
     }
 
+    fn occupant(&self, at: usize) -> Occupant<'_, usize, u64> {
+        let since = self.is_unused().then(|| self.last_used.load(Ordering::Relaxed));
+        Occupant { key: at, owner: &self.principal, since }
+    }
+
     async fn close(&self) {
         if let Some(connection) = self.connection.get() {
             connection.upstream.close().await;
@@ -240,11 +242,19 @@ impl Slot {
     }
 }
 
-/// Counts somebody who waits for a slot's connection; the count was raised when the slot was found.
-struct SlotUser<'a>(&'a Slot);
+/// Counts somebody who waits for a slot's connection or uses it. Until it is dropped, the slot makes no room for others.
+struct SlotUser(Arc<Slot>);
 
-impl Drop for SlotUser<'_> {
+impl SlotUser {
+    fn new(slot: Arc<Slot>) -> Self {
+        slot.users.fetch_add(1, Ordering::Relaxed);
+        Self(slot)
+    }
+}
+
+impl Drop for SlotUser {
     fn drop(&mut self) {
+        self.0.last_used.store(self.0.now(), Ordering::Relaxed);
         self.0.users.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -288,26 +298,12 @@ async fn watch_connection(
 struct PooledConnection {
     upstream: Arc<dyn Upstream>,
     slot: Weak<Slot>,
-    pool: Weak<PoolState>,
     watcher: AbortHandle,
 }
 
 impl Drop for PooledConnection {
     fn drop(&mut self) {
         self.watcher.abort();
-    }
-}
-
-/// Counts a call that is under way.
-struct CallUser(Option<(Arc<Slot>, Weak<PoolState>)>);
-
-impl Drop for CallUser {
-    fn drop(&mut self) {
-        let Some((slot, pool)) = &self.0 else { return };
-        if let Some(pool) = pool.upgrade() {
-            slot.last_used.store(pool.now(), Ordering::Relaxed);
-        }
-        slot.users.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -318,15 +314,16 @@ impl Upstream for PooledConnection {
     }
 
     async fn call(&self, request: UpstreamRequest<'_>) -> Result<ServerAnswer, UpstreamError> {
-        let slot = self.slot.upgrade().inspect(|slot| {
-            slot.users.fetch_add(1, Ordering::Relaxed);
-        });
-        let _user = CallUser(slot.map(|slot| (slot, self.pool.clone())));
+        let _user = self.slot.upgrade().map(SlotUser::new);
         self.upstream.call(request).await
     }
 
     async fn notify(&self, method: &str, params: Option<&RawValue>) -> Result<(), UpstreamError> {
         self.upstream.notify(method, params).await
+    }
+
+    fn hold(&self) -> Box<dyn Send + Sync> {
+        Box::new(self.slot.upgrade().map(SlotUser::new))
     }
 
     async fn ended(&self) -> UpstreamEnd {

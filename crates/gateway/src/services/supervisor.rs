@@ -15,8 +15,8 @@ use futures::{FutureExt, StreamExt};
 use roost_log::RowChange;
 use roost_model::event::{EventBody, NewEvent};
 use roost_model::payload::ServiceStateChangedPayload;
-use roost_model::service::Lifecycle;
 use roost_model::service::manifest::Manifest;
+use roost_model::service::{Health, Lifecycle};
 use roost_model::time::Timestamp;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
@@ -35,6 +35,8 @@ use crate::upstream::{ConnectError, Upstream, UpstreamEnd};
 const START_LIMIT: Duration = Duration::from_mins(2);
 /// How long a probe may take.
 const PROBE_LIMIT: Duration = Duration::from_secs(10);
+/// How many probes in a row may find no way to a running service before it counts as lost.
+const MAX_UNREACHABLE: u32 = 3;
 /// How long a service may take to let go of its connections.
 const CLOSE_LIMIT: Duration = Duration::from_secs(3);
 /// Between two lists that a service asked for by saying that something changed.
@@ -84,6 +86,8 @@ pub(super) struct Supervisor {
     waiting_for_list: Vec<CommandReply>,
     is_listing: bool,
     is_probing: bool,
+    /// The probes in a row that found no way to the service.
+    unreachable: u32,
     /// The service said that something changed while it was being listed.
     lists_again: bool,
     starts_after_stop: bool,
@@ -120,6 +124,7 @@ impl Supervisor {
             waiting_for_list: Vec::new(),
             is_listing: false,
             is_probing: false,
+            unreachable: 0,
             lists_again: false,
             starts_after_stop: false,
             removed: None,
@@ -253,16 +258,42 @@ impl Supervisor {
             }
             StepOutcome::Probed(found) => {
                 self.is_probing = false;
-                if found.is_ok() {
-                    self.view.last_answer = Some(Timestamp::now());
-                }
-                let found = found.map_err(|error| (error.fault, error.message));
-                self.feed(ServiceSignal::Probed(found)).await;
+                self.on_probe(found).await;
             }
             StepOutcome::Closed => {
                 self.feed(ServiceSignal::Stopped).await;
                 if std::mem::take(&mut self.starts_after_stop) {
                     self.feed(ServiceSignal::Start).await;
+                }
+            }
+        }
+    }
+
+    async fn on_probe(&mut self, found: Result<(), ConnectError>) {
+        match found {
+            Err(ConnectError { fault: ServiceFault::Unreachable, message }) => {
+                self.unreachable += 1;
+                if self.unreachable < MAX_UNREACHABLE {
+                    self.feed(ServiceSignal::Probed(Err((ServiceFault::Unreachable, message)))).await;
+                    return;
+                }
+                self.let_go();
+                // The connections of others lead nowhere, either.
+                let closing = timeout(CLOSE_LIMIT, self.handle.pool.close());
+                self.shared.tasks.spawn(async move { drop(closing.await) });
+                self.feed(ServiceSignal::Failed(ServiceFault::Unreachable, message)).await;
+            }
+            Err(error) => {
+                self.unreachable = 0;
+                self.feed(ServiceSignal::Probed(Err((error.fault, error.message)))).await;
+            }
+            Ok(()) => {
+                self.unreachable = 0;
+                self.view.last_answer = Some(Timestamp::now());
+                match self.view.life.health {
+                    Health::Healthy => self.feed(ServiceSignal::Probed(Ok(()))).await,
+                    // It is healthy when it was listed: it may have come back as another.
+                    _ => self.list(),
                 }
             }
         }
@@ -473,7 +504,7 @@ impl Supervisor {
     fn let_go(&mut self) {
         self.connection = None;
         self.work = FuturesUnordered::new();
-        (self.is_listing, self.is_probing, self.lists_again) = (false, false, false);
+        (self.is_listing, self.is_probing, self.lists_again, self.unreachable) = (false, false, false, 0);
     }
 
     /// Answers those who wait for the service to be somewhere for good.

@@ -8,12 +8,13 @@ mod background;
 mod connect;
 mod headers;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Response, StatusCode};
 use serde_json::value::RawValue;
@@ -21,6 +22,7 @@ use tokio::sync::{mpsc, watch};
 use url::Url;
 
 use super::call_limiter::CallLimiter;
+use super::handshake::DISCOVER;
 use super::http_auth::HttpAuth;
 use super::http_client::{BodyError, read_body, redirected, unreachable};
 use super::limits::ServiceLimits;
@@ -65,6 +67,8 @@ struct HttpLink {
     session: RwLock<HttpSession>,
     /// Held while a session is renewed, so that calls that fail together renew it once.
     renewal: tokio::sync::Mutex<()>,
+    /// The resources that a legacy server was asked to report, which it forgets with the session.
+    subscribed: Mutex<BTreeSet<String>>,
     calls: OpenCalls,
     next_id: AtomicU64,
     unasked: mpsc::Sender<FromServer>,
@@ -105,6 +109,7 @@ impl HttpLink {
             target,
             session: RwLock::new(HttpSession { era: Era::Modern, id: None }),
             renewal: tokio::sync::Mutex::new(()),
+            subscribed: Mutex::default(),
             calls: OpenCalls::default(),
             next_id: AtomicU64::new(1),
             unasked,
@@ -140,6 +145,10 @@ impl HttpLink {
             let mut answer = self.exchange(&session, id, request.method, sent.params.as_deref(), &call).await;
             if let Err(HttpError::SessionLost(lost)) = answer {
                 session = self.renew_session(&lost).await?;
+                answer = self.exchange(&session, id, request.method, sent.params.as_deref(), &call).await;
+            }
+            // Another server may stand there by now, or the connection was an old one.
+            if is_repeatable(request.method) && is_unreachable(&answer) {
                 answer = self.exchange(&session, id, request.method, sent.params.as_deref(), &call).await;
             }
             cancellation.id = None;
@@ -278,6 +287,16 @@ impl HttpLink {
     }
 }
 
+/// Whether a request changes nothing at the server, so that it can be sent twice.
+fn is_repeatable(method: &str) -> bool {
+    method.ends_with("/list") || matches!(method, "resources/read" | "prompts/get" | "ping" | DISCOVER)
+}
+
+/// Whether nothing came back, or not all of it.
+fn is_unreachable(answer: &Result<ServerAnswer, HttpError>) -> bool {
+    matches!(answer, Err(HttpError::Upstream(UpstreamError::Failed(ServiceFault::Unreachable, _))))
+}
+
 /// Tells a legacy server to stop working on a call for whose answer nobody waits any more. A modern one sees that its
 /// response is not read.
 struct CancelOnDrop<'a> {
@@ -317,9 +336,15 @@ impl Upstream for HttpUpstream {
         if self.link.end.borrow().is_some() {
             return Err(UpstreamError::Gone("its connection was closed".into()));
         }
+        let (method, params) = (request.method, request.params);
         tokio::select! {
             biased;
-            answer = self.link.call(request) => answer,
+            answer = self.link.call(request) => {
+                if let Ok(Ok(_)) = answer {
+                    self.link.note_subscription(method, params);
+                }
+                answer
+            }
             end = self.ended() => Err(UpstreamError::Gone(match end {
                 UpstreamEnd::Failed(_, reason) => reason,
                 UpstreamEnd::Closed | UpstreamEnd::Exited => "its connection was closed".into(),

@@ -85,6 +85,11 @@ impl ServerPeer {
         self.calls.acknowledged()
     }
 
+    /// Takes what is said outside of calls.
+    pub(super) fn unasked(&self) -> mpsc::Sender<FromServer> {
+        self.unasked.clone()
+    }
+
     /// Calls a method. If nobody waits for the answer any more, the server is told that it need not go on. A modern
     /// server is told who asks.
     pub(super) async fn call(
@@ -173,6 +178,11 @@ impl ServerPeer {
     pub(super) fn on_oversized(&self, bytes: u64, start: &[u8], end: &[u8]) -> bool {
         let id = jsonrpc::id_at_start(start).or_else(|| jsonrpc::id_at_end(end));
         id.is_some_and(|id| self.finish(id, Err(self.limits.too_long(bytes))))
+    }
+
+    /// Fails a call whose request did not reach the server; nothing happens if it is over.
+    pub(super) fn fail(&self, id: u64, error: UpstreamError) {
+        self.finish(id, Err(error));
     }
 
     /// Ends the connection: every open call fails with the reason, and every later one.

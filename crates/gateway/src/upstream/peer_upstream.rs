@@ -33,6 +33,7 @@ impl PeerUpstream {
         let subscriptions = (profile.era == Era::Modern).then(|| Arc::new(Subscriptions::new(&profile.capabilities)));
         if let Some(subscriptions) = subscriptions.clone() {
             let acknowledged = peer.acknowledged();
+            let (reported, unasked) = (acknowledged.clone(), peer.unasked());
             let (peer, client, wanted) = (peer.clone(), Arc::new(client.clone()), subscriptions.clone());
             transport.spawn_beside(async move {
                 let listen = |params: Box<RawValue>| {
@@ -43,7 +44,7 @@ impl PeerUpstream {
                         peer.call_within(LISTEN_LIMIT, request, Some(client)).await
                     }
                 };
-                wanted.keep_open(listen).await;
+                wanted.keep_open(listen, reported, &unasked).await;
             });
             subscriptions.settled(acknowledged).await;
         }

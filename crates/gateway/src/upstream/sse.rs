@@ -20,7 +20,11 @@ use super::peer::{PeerChannels, Received, ServerPeer};
 use super::peer_upstream::{PeerUpstream, Transport};
 use super::service_log::LogSource;
 use super::{UpstreamEnd, UpstreamError};
+use crate::jsonrpc::{self, ServerMessage};
 use crate::lifecycle::ServiceFault;
+
+/// Requests that may be on their way to the server at once.
+const MAX_POSTS: usize = 64;
 
 type Events = EventStream<BoxStream<'static, reqwest::Result<bytes::Bytes>>>;
 
@@ -89,32 +93,58 @@ async fn run(
 ) {
     let end = tokio::select! {
         () = stop.cancelled() => UpstreamEnd::Closed,
-        reason = post(&target, post_address, outgoing) => UpstreamEnd::Failed(ServiceFault::Unreachable, reason.into()),
+        reason = post(&target, &peer, post_address, outgoing) => UpstreamEnd::Failed(ServiceFault::Unreachable, reason.into()),
         reason = read(&target, &peer, events) => UpstreamEnd::Failed(ServiceFault::Unreachable, reason.into()),
     };
     peer.end(end);
 }
 
-/// Posts messages until one cannot be posted, and says why.
-async fn post(target: &HttpTarget, address: Url, mut outgoing: mpsc::Receiver<Vec<u8>>) -> String {
-    while let Some(message) = outgoing.recv().await {
-        let mut request = target.client.post(address.clone()).header(CONTENT_TYPE, "application/json").body(message);
-        match target.auth.header().await {
-            Ok(Some((name, value))) => request = request.header(name, value),
-            Ok(None) => {}
-            Err(error) => return error.to_string(),
-        }
-        let sent = timeout(target.limits.timeout, request.send()).await;
-        let posted = match sent {
-            Ok(Ok(response)) => checked(target, response).map(drop),
-            Ok(Err(error)) => Err(unreachable(&error)),
-            Err(_) => Err(UpstreamError::Timeout(target.limits.timeout)),
+/// Posts messages until the connection is closed, and says so. What cannot be posted fails its own call only.
+async fn post(target: &HttpTarget, peer: &ServerPeer, address: Url, mut outgoing: mpsc::Receiver<Vec<u8>>) -> String {
+    let (mut posts, address) = (FuturesUnordered::new(), &address);
+    loop {
+        let message = tokio::select! {
+            Some(()) = posts.next(), if !posts.is_empty() => continue,
+            message = outgoing.recv(), if posts.len() < MAX_POSTS => message,
         };
-        if let Err(error) = posted {
-            return error.to_string();
+        let Some(message) = message else { return "its connection was closed".into() };
+        let request = match jsonrpc::parse(&message) {
+            Some(ServerMessage::Request { id, .. }) => id.get().parse().ok(),
+            _ => None,
+        };
+        let posting = async move {
+            if let Err(error) = post_one(target, address, message).await {
+                match request {
+                    Some(id) => peer.fail(id, error),
+                    None => target.log.line(LogSource::Gateway, &format!("did not take a message: {error}")),
+                }
+            }
+        };
+        if request.is_some() {
+            posts.push(posting);
+            continue;
+        }
+        // What is no request keeps its place before what follows: servers want to hear first that the handshake is over.
+        let mut posting = std::pin::pin!(posting);
+        loop {
+            tokio::select! {
+                () = &mut posting => break,
+                Some(()) = posts.next(), if !posts.is_empty() => {}
+            }
         }
     }
-    "its connection was closed".into()
+}
+
+async fn post_one(target: &HttpTarget, address: &Url, message: Vec<u8>) -> Result<(), UpstreamError> {
+    let mut request = target.client.post(address.clone()).header(CONTENT_TYPE, "application/json").body(message);
+    if let Some((name, value)) = target.auth.header().await? {
+        request = request.header(name, value);
+    }
+    match timeout(target.limits.timeout, request.send()).await {
+        Ok(Ok(response)) => checked(target, response).map(drop),
+        Ok(Err(error)) => Err(unreachable(&error)),
+        Err(_) => Err(UpstreamError::Timeout(target.limits.timeout)),
+    }
 }
 
 /// Reads messages until the stream ends, and says why.

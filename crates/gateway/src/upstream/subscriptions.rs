@@ -1,7 +1,8 @@
 //! What a modern server is asked to report outside of calls: changes of its lists, and of resources.
 //!
 //! A legacy server reports changes by itself, and is told about each resource. A modern one is sent one request that stays
-//! open, `subscriptions/listen`; it is sent again when what is wanted changes. So both look the same from outside.
+//! open, `subscriptions/listen`; it is sent again when what is wanted changes, and when it has ended. So both look the same
+//! from outside. What may have changed while nobody listened is reported as changed.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -9,17 +10,20 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 
 use super::open_calls::pong;
-use super::{ServerAnswer, UpstreamError};
+use super::{FromServer, ServerAnswer, UpstreamError};
 
 /// The method of the request that stays open.
 pub(super) const LISTEN: &str = "subscriptions/listen";
 /// How long it may stay open.
 pub(super) const LISTEN_LIMIT: Duration = Duration::from_secs(365 * 24 * 3600);
-/// How long to wait before it is sent again after its end.
+/// How long to wait before it is sent again after its end; longer each time if it ends early.
 const PAUSE: Duration = Duration::from_secs(2);
+/// The longest wait; a request that was open for so long did not end early.
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// How long a server may take to say that it took it, before calls are made without knowing.
 const SETTLE: Duration = Duration::from_secs(2);
 
@@ -77,38 +81,67 @@ impl Subscriptions {
         let _ = tokio::time::timeout(SETTLE, settled).await;
     }
 
-    /// Keeps the request open until the connection ends.
-    pub(super) async fn keep_open<F>(&self, listen: impl Fn(Box<RawValue>) -> F)
-    where
+    /// Keeps the request open until the connection ends. What the server may have left unsaid after an end goes to `unasked`.
+    pub(super) async fn keep_open<F>(
+        &self,
+        listen: impl Fn(Box<RawValue>) -> F,
+        acknowledged: watch::Receiver<bool>,
+        unasked: &mpsc::Sender<FromServer>,
+    ) where
         F: Future<Output = Result<ServerAnswer, UpstreamError>>,
     {
         let mut changes = self.resources.subscribe();
+        let (mut has_ended, mut pause) = (false, PAUSE);
         loop {
             let params = self.params(&changes.borrow_and_update());
+            let opened = Instant::now();
             let open = async {
-                let ended = match params {
-                    Some(params) => Some(listen(params).await),
-                    None => None,
-                };
-                self.is_unheard.send_replace(true);
-                match ended {
-                    Some(Err(UpstreamError::Gone(_))) => Next::Stop,
-                    // Nothing is wanted, or the server does not report what is.
-                    None | Some(Ok(Err(_))) => std::future::pending().await,
-                    Some(Ok(Ok(_)) | Err(_)) => {
-                        tokio::time::sleep(PAUSE).await;
-                        Next::Again
+                let Some(params) = params else { return None };
+                let catching_up = async {
+                    if has_ended {
+                        let mut acknowledged = acknowledged.clone();
+                        acknowledged.mark_unchanged();
+                        // A server that does not say so may still report changes.
+                        let _ = tokio::time::timeout(SETTLE, acknowledged.changed()).await;
+                        self.report_gap(unasked).await;
                     }
+                    std::future::pending().await
+                };
+                tokio::select! {
+                    ended = listen(params) => Some(ended),
+                    never = catching_up => never,
                 }
             };
-            let next = tokio::select! {
-                next = open => next,
+            let ended = tokio::select! {
+                ended = open => ended,
                 // The sender lives as long as we do.
-                _ = changes.changed() => Next::Again,
+                _ = changes.changed() => continue,
             };
-            if matches!(next, Next::Stop) {
-                return;
+            self.is_unheard.send_replace(true);
+            match ended {
+                Some(Err(UpstreamError::Gone(_))) => return,
+                // Nothing is wanted, or the server does not report what is.
+                None | Some(Ok(Err(_))) => drop(changes.changed().await),
+                Some(Ok(Ok(_)) | Err(_)) => {
+                    pause = if opened.elapsed() < MAX_PAUSE { pause } else { PAUSE };
+                    tokio::select! {
+                        () = tokio::time::sleep(pause) => {}
+                        _ = changes.changed() => {}
+                    }
+                    (has_ended, pause) = (true, (2 * pause).min(MAX_PAUSE));
+                }
             }
+        }
+    }
+
+    /// Says that everything may have changed of which the server reports changes.
+    async fn report_gap(&self, unasked: &mpsc::Sender<FromServer>) {
+        let lists = self.lists.keys().filter_map(|list| list.strip_suffix("ListChanged"));
+        let mut changes: Vec<_> = lists.map(FromServer::list_changed).collect();
+        changes.extend(self.resources.borrow().iter().map(|uri| FromServer::resource_updated(uri)));
+        for change in changes {
+            // Nobody listens any more when the connection is being closed.
+            let _ = unasked.send(change).await;
         }
     }
 
@@ -125,16 +158,8 @@ impl Subscriptions {
     }
 }
 
-/// What to do when the request has ended.
-enum Next {
-    Again,
-    Stop,
-}
-
 #[cfg(test)]
 mod tests {
-    use tokio::sync::mpsc;
-
     use super::*;
 
     #[tokio::test(start_paused = true)]
@@ -143,6 +168,8 @@ mod tests {
         let subscriptions = Subscriptions::new(capabilities.as_object().unwrap());
         let (sent, mut requests) = mpsc::channel(8);
         let (end, ended) = watch::channel(0);
+        let (acknowledge, acknowledged) = watch::channel(false);
+        let (unasked, mut from_server) = mpsc::channel::<FromServer>(8);
         let listen = |params: Box<RawValue>| {
             sent.try_send(serde_json::from_str::<Value>(params.get()).unwrap()).unwrap();
             let mut ended = ended.clone();
@@ -158,8 +185,12 @@ mod tests {
         let steps = async {
             let tools = json!({ "toolsListChanged": true });
             assert_eq!(requests.recv().await.unwrap(), json!({ "notifications": tools }));
+            acknowledge.send_replace(true);
             end.send_replace(1);
             assert_eq!(requests.recv().await.unwrap(), json!({ "notifications": tools }));
+            acknowledge.send_replace(true);
+            let missed = from_server.recv().await.unwrap();
+            assert_eq!(missed.method, "notifications/tools/list_changed", "what changed meanwhile was not heard");
             let params = to_raw_value(&json!({ "uri": "test://a" })).unwrap();
             subscriptions.on_call("resources/subscribe", Some(&params)).unwrap().unwrap();
             let both = json!({ "toolsListChanged": true, "resourceSubscriptions": ["test://a"] });
@@ -168,13 +199,14 @@ mod tests {
             assert_eq!(requests.recv().await.unwrap(), json!({ "notifications": tools }));
             end.send_replace(2);
         };
-        tokio::join!(subscriptions.keep_open(listen), steps);
+        tokio::join!(subscriptions.keep_open(listen, acknowledged, &unasked), steps);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_connection_waits_for_the_acknowledgement_unless_there_will_be_none_and_not_for_long() {
         let reporting = json!({ "tools": { "listChanged": true } });
         let (acknowledge, acknowledged) = watch::channel(false);
+        let (unasked, _) = mpsc::channel(8);
         let wait = async |subscriptions: &Subscriptions| {
             let began = tokio::time::Instant::now();
             subscriptions.settled(acknowledged.clone()).await;
@@ -184,7 +216,7 @@ mod tests {
         for capabilities in [&reporting, &json!({})] {
             let unheard = Subscriptions::new(capabilities.as_object().unwrap());
             tokio::select! {
-                () = unheard.keep_open(refuse) => panic!("the connection has not ended"),
+                () = unheard.keep_open(refuse, acknowledged.clone(), &unasked) => panic!("the connection has not ended"),
                 waited = wait(&unheard) => assert_eq!(waited, Duration::ZERO, "{capabilities}"),
             }
         }

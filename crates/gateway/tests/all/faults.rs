@@ -21,12 +21,12 @@ fn remote(server: &ScriptedHttp) -> Value {
     json!({ "type": "remote_mcp", "endpoint": server.endpoint, "transport": "streamable_http", "timeoutMs": 1000 })
 }
 
-async fn call_tool(upstream: &dyn Upstream, name: &str) -> Result<ServerAnswer, UpstreamError> {
+pub(crate) async fn call_tool(upstream: &dyn Upstream, name: &str) -> Result<ServerAnswer, UpstreamError> {
     call(upstream, "tools/call", json!({ "name": name, "arguments": {} })).await
 }
 
 /// The failure of a bad call, after which a good one still works.
-async fn fails_alone(upstream: &dyn Upstream) -> UpstreamError {
+pub(crate) async fn fails_alone(upstream: &dyn Upstream) -> UpstreamError {
     let (bad, good) = tokio::join!(call_tool(upstream, "bad"), call_tool(upstream, "good"));
     good.unwrap().unwrap();
     call_tool(upstream, "good").await.unwrap().unwrap();
@@ -207,6 +207,23 @@ async fn a_bad_answer_over_http_fails_its_own_call_only() {
 }
 
 #[tokio::test]
+async fn what_changes_nothing_is_asked_twice_where_a_connection_breaks_and_calls_never_are() {
+    let gateway = Gateway::new();
+    let server = ScriptedHttp::start("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n".into()).await;
+    let connected = gateway.connect(remote(&server)).await.unwrap();
+    for (method, expected) in [("tools/list", 2), ("resources/read", 2), ("ping", 2), ("tools/call", 1)] {
+        server.drop_connections(1);
+        let answer = call(&*connected.upstream, method, json!({ "name": "good", "uri": "test://a" })).await;
+        assert_eq!((answer.is_ok(), server.requests(method)), (expected == 2, expected), "{method}: {answer:?}");
+    }
+    server.drop_connections(2);
+    let twice = call(&*connected.upstream, "prompts/list", json!({})).await;
+    assert!(matches!(twice, Err(UpstreamError::Failed(ServiceFault::Unreachable, _))), "{twice:?}");
+    assert_eq!(server.requests("prompts/list"), 2);
+    connected.upstream.close().await;
+}
+
+#[tokio::test]
 async fn a_server_over_http_that_never_answers_times_out() {
     let gateway = Gateway::new();
     let server = ScriptedHttp::start(String::new()).await;
@@ -219,10 +236,14 @@ async fn a_server_over_http_that_never_answers_times_out() {
 async fn a_session_that_the_server_has_forgotten_is_made_anew() {
     let gateway = Gateway::new();
     let server = ScriptedHttp::start("HTTP/1.1 500 Oops\r\ncontent-length: 0\r\n\r\n".into()).await;
-    let connected = gateway.connect(remote(&server)).await.unwrap();
+    let mut connected = gateway.connect(remote(&server)).await.unwrap();
+    call(&*connected.upstream, "resources/subscribe", json!({ "uri": "test://a" })).await.unwrap().unwrap();
     server.forget_session();
     call_tool(&*connected.upstream, "good").await.unwrap().unwrap();
-    assert_eq!(server.sessions(), 2);
+    assert_eq!((server.sessions(), server.subscriptions()), (2, 2), "it forgot the subscription, too");
+    for changed in ["notifications/tools/list_changed", "notifications/resources/updated"] {
+        assert_eq!(connected.unasked.recv().await.unwrap().method, changed, "it may be another server now");
+    }
     connected.upstream.close().await;
     assert_eq!(server.sessions_ended(), 1);
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -22,14 +23,21 @@ struct Sessions {
     ended: AtomicU64,
     /// How often a client wanted to follow the server's own stream.
     stream_requests: AtomicU64,
+    /// How often it was asked to report a resource.
+    subscriptions: AtomicU64,
     /// Sessions up to this one are forgotten.
     forgotten: AtomicU64,
+    /// So many requests are read and not answered: their connections are closed.
+    dropped: AtomicU64,
+    /// The methods of all requests.
+    methods: Mutex<Vec<String>>,
 }
 
-struct Request {
-    method: String,
+/// A request of a client.
+pub(crate) struct Request {
+    pub(crate) method: String,
     session: Option<u64>,
-    body: Value,
+    pub(crate) body: Value,
 }
 
 impl ScriptedHttp {
@@ -55,6 +63,16 @@ impl ScriptedHttp {
         self.sessions.forgotten.store(self.sessions(), Ordering::SeqCst);
     }
 
+    /// Closes the connections of the next so many requests without an answer.
+    pub(crate) fn drop_connections(&self, requests: u64) {
+        self.sessions.dropped.store(requests, Ordering::SeqCst);
+    }
+
+    /// How often this was asked.
+    pub(crate) fn requests(&self, method: &str) -> usize {
+        self.sessions.methods.lock().iter().filter(|asked| *asked == method).count()
+    }
+
     /// How many sessions were begun.
     pub(crate) fn sessions(&self) -> u64 {
         self.sessions.begun.load(Ordering::SeqCst)
@@ -63,6 +81,11 @@ impl ScriptedHttp {
     /// How often a client wanted to follow the server's own stream.
     pub(crate) fn stream_requests(&self) -> u64 {
         self.sessions.stream_requests.load(Ordering::SeqCst)
+    }
+
+    /// How often it was asked to report a resource.
+    pub(crate) fn subscriptions(&self) -> u64 {
+        self.sessions.subscriptions.load(Ordering::SeqCst)
     }
 
     /// How many sessions a client has ended.
@@ -75,6 +98,11 @@ impl ScriptedHttp {
 async fn serve(stream: TcpStream, sessions: Arc<Sessions>, bad_response: String) {
     let mut stream = BufReader::new(stream);
     let Some(request) = read_request(&mut stream).await else { return };
+    sessions.methods.lock().push(request.body["method"].as_str().unwrap_or_default().to_owned());
+    let is_dropped = |left: u64| left.checked_sub(1);
+    if sessions.dropped.fetch_update(Ordering::SeqCst, Ordering::SeqCst, is_dropped).is_ok() {
+        return;
+    }
     let response = match respond(&request, &sessions, &bad_response) {
         Some(response) => response,
         // The client gives up first.
@@ -113,11 +141,15 @@ fn respond(request: &Request, sessions: &Sessions, bad_response: &str) -> Option
             return (!bad_response.is_empty()).then(|| bad_response.replacen("\r\n", "\r\nconnection: close\r\n", 1));
         }
         _ if request.body["id"].is_null() => empty("202 Accepted"),
+        (_, "resources/subscribe") => {
+            sessions.subscriptions.fetch_add(1, Ordering::SeqCst);
+            result(json!({}), "")
+        }
         _ => result(json!({ "content": [] }), ""),
     })
 }
 
-async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<Request> {
+pub(crate) async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<Request> {
     let mut line = String::new();
     stream.read_line(&mut line).await.ok()?;
     let method = line.split(' ').next()?.to_owned();

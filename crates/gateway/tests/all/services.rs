@@ -5,4 +5,5 @@ mod declaring;
 mod faults;
 pub(crate) mod kit;
 mod living;
+mod lost;
 mod pooling;

@@ -71,8 +71,12 @@ fn uses_the_gateway(agent: Agent, id: &str, options: &[&str], way: Way) {
 
 /// Adds a service with one tool, which tells the weather.
 fn add_weather(instance: &RoostInstance) {
+    add_weather_as(instance, "docs");
+}
+
+fn add_weather_as(instance: &RoostInstance, module: &str) {
     let command = own_servers::command();
-    let mut args = vec!["services", "add-stdio", "--module", "docs", "--"];
+    let mut args = vec!["services", "add-stdio", "--module", module, "--"];
     args.extend(command.iter().map(String::as_str));
     instance.run(&args).ended(0);
 }
@@ -116,6 +120,26 @@ fn gemini_uses_a_tool_of_a_gateway_that_has_no_port() {
 #[test]
 fn opencode_uses_a_tool_of_a_gateway_that_has_no_port() {
     uses_the_gateway(Agent::OpenCode, "opencode", &[], Way::Socket);
+}
+
+#[test]
+fn an_open_session_uses_a_service_in_the_turn_after_it_was_added() {
+    let instance = real::instance(Agent::Claude, "claude", &[]);
+    instance.run(&["up"]).ended(0);
+    let mut talk = instance.terminal(&["run", "--runtime", "claude"]);
+    talk.shows("> ").types("SCRIPT:recall\n").shows("RECALL saw 1 prompt(s)").shows("\n> ");
+    // The first service: until now the agent had no gateway. It hears of the second one through it.
+    for (module, prompts) in [("docs", 3), ("maps", 5)] {
+        add_weather_as(&instance, module);
+        talk.types(&format!("SCRIPT:mcp TOOL:{module}__weather\n")).shows(CHOICE).types("y\n").shows("\n> ");
+        talk.types("SCRIPT:recall\n").shows(&format!("RECALL saw {prompts} prompt(s)")).shows("\n> ");
+    }
+    talk.types("/quit\n");
+    talk.ended(0);
+    let audit = instance.run(&["audit"]).ended(0).stdout;
+    for called in ["called docs__weather: succeeded", "called maps__weather: succeeded"] {
+        assert!(audit.contains(called), "{audit}");
+    }
 }
 
 #[test]

@@ -52,13 +52,22 @@ fn a_program_becomes_a_service_that_survives_its_own_death_and_the_daemons() {
     let pid = std::fs::read_to_string(instance.work().join("pid")).unwrap();
     let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    // A restart waits for the service, whatever state the kill has left it in.
-    instance.run(&["services", "restart", "notes"]).ended(0);
-    assert_eq!(status(&instance)["runtime"]["lifecycle"], "RUNNING");
-    let audit = instance.run(&["audit"]).ended(0).stdout;
-    for kind in ["service.manifest_applied", "service.tools_approved", "service.started"] {
-        assert!(audit.contains(kind), "{kind}: {audit}");
+    // Nobody does anything about it.
+    let kinds = wait_for("the service to be started again", || {
+        let audit = instance.run(&["audit", "--json"]).ended(0).stdout;
+        let kind = |line| serde_json::from_str::<Value>(line).unwrap()["kind"].as_str().unwrap().to_owned();
+        let kinds: Vec<_> = audit.lines().map(kind).collect();
+        (kinds.iter().filter(|kind| *kind == "service.started").count() == 2).then_some(kinds)
+    });
+    let times = |wanted: &str| kinds.iter().filter(|kind| *kind == wanted).count();
+    for (kind, expected) in
+        [("service.manifest_applied", 1), ("service.tools_approved", 1), ("service.crashed", 1), ("service.started", 2)]
+    {
+        assert_eq!(times(kind), expected, "{kind}: {kinds:?}");
     }
+    assert_eq!(status(&instance)["runtime"]["lifecycle"], "RUNNING");
+    let again = std::fs::read_to_string(instance.work().join("pid")).unwrap();
+    assert_ne!(again.trim(), pid.as_raw_nonzero().to_string());
     instance.run(&["down"]).ended(0);
     instance.run(&["up"]).ended(0);
     // It starts with the daemon; who starts it again meanwhile waits for the same start.

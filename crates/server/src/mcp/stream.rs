@@ -56,19 +56,13 @@ pub(super) fn modern_events(
 pub(super) fn legacy_events(
     host: Arc<Host>,
     admitted: AdmittedRequest,
-    session: Arc<Session>,
+    session: &Session,
     number: u64,
     events: Arc<EventStream>,
     after: u64,
 ) -> Response {
-    let is_fresh = after == 0;
-    let priming = priming(&session, number).filter(|_| is_fresh);
-    let reading = Reading { session, number };
-    let events = numbered(number, events, after).map(move |event| {
-        // The stream is kept for a while after its reader is gone.
-        let _ = &reading;
-        event
-    });
+    let priming = priming(session, number).filter(|_| after == 0);
+    let events = numbered(number, events, after);
     respond(host, admitted, stream::iter(priming).chain(events))
 }
 
@@ -125,16 +119,4 @@ fn respond(host: Arc<Host>, admitted: AdmittedRequest, events: impl Stream<Item 
     });
     let events = events.take_until(dismissed).map(Ok::<_, Infallible>);
     Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
-}
-
-/// A client that reads the stream of a request.
-struct Reading {
-    session: Arc<Session>,
-    number: u64,
-}
-
-impl Drop for Reading {
-    fn drop(&mut self) {
-        self.session.retire_stream(self.number);
-    }
 }

@@ -59,7 +59,7 @@ async fn the_audit_is_what_a_replay_of_the_log_from_zero_gives() {
 }
 
 #[tokio::test]
-async fn what_starts_a_program_or_approves_needs_admin_and_a_page_cannot_ask_for_it() {
+async fn what_starts_or_stops_a_program_or_approves_needs_admin_and_a_page_cannot_ask_for_it() {
     let door = Door::open().await;
     let applied = door.local().await.call("service/apply", json!({ "manifest": manifest() })).await.unwrap();
     let id = applied["service"]["serviceId"].as_str().unwrap().to_owned();
@@ -67,7 +67,9 @@ async fn what_starts_a_program_or_approves_needs_admin_and_a_page_cannot_ask_for
     for (path, body) in [
         ("apply".to_owned(), json!({ "manifest": manifest() })),
         (format!("{id}/start"), json!({})),
+        (format!("{id}/stop"), json!({})),
         (format!("{id}/restart"), json!({})),
+        (format!("{id}/introspect"), json!({})),
         (format!("{id}/unquarantine"), json!({})),
         (format!("{id}/approve"), json!({})),
     ] {

@@ -124,7 +124,7 @@ fn event(message: Value) -> Result<Event, Infallible> {
 
 /// The stream of a legacy client for what belongs to no request.
 async fn open(State(server): State<HttpServer>, headers: HeaderMap) -> Response {
-    if server.fixture.era() == FixtureEra::Modern || !headers.contains_key(SESSION) {
+    if server.fixture.era() == FixtureEra::Modern || !server.fixture.has_stream || !headers.contains_key(SESSION) {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
     let said = stream::unfold(server.fixture.said(), async |mut said| {

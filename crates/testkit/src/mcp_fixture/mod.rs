@@ -58,6 +58,8 @@ pub struct McpFixture {
     has_tasks: bool,
     /// Whether every call asks the client for samples and never ends.
     asks_forever: bool,
+    /// Whether a legacy client has a stream for what belongs to no request.
+    has_stream: bool,
     /// What the server says outside of any request: the method and its parameters.
     said: broadcast::Sender<(&'static str, Value)>,
 }
@@ -88,7 +90,7 @@ impl McpFixture {
     pub fn new(era: FixtureEra) -> Self {
         let (said, _) = broadcast::channel(64);
         let (has_extra_tool, has_extra_prompt) = (AtomicBool::new(false), AtomicBool::new(false));
-        Self { era, has_extra_tool, has_extra_prompt, has_tasks: false, asks_forever: false, said }
+        Self { era, has_extra_tool, has_extra_prompt, has_tasks: false, asks_forever: false, has_stream: true, said }
     }
 
     /// The same server, whose calls may run as tasks.
@@ -99,6 +101,16 @@ impl McpFixture {
     /// The same server, whose calls ask the client for one sample after the other.
     pub fn asking_forever(self) -> Self {
         Self { asks_forever: true, ..self }
+    }
+
+    /// The same server, which says nothing over HTTP but in its answers.
+    pub fn without_stream(self) -> Self {
+        Self { has_stream: false, ..self }
+    }
+
+    /// The same server after one of its tools has added another tool.
+    pub fn with_extra_tool(self) -> Self {
+        Self { has_extra_tool: AtomicBool::new(true), ..self }
     }
 
     /// The era in which it answers.

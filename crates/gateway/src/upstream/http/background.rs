@@ -44,7 +44,7 @@ impl HttpLink {
                     let link = self.clone();
                     async move { link.listen(&params).await }
                 };
-                subscriptions.keep_open(listen).await;
+                subscriptions.keep_open(listen, self.calls.acknowledged(), &self.unasked).await;
             }
         };
         tokio::select! {

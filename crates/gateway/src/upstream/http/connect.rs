@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::StatusCode;
+use serde_json::json;
+use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 
 use super::super::connector::{ConnectError, KnownEra};
@@ -19,9 +21,12 @@ use super::{HttpError, HttpLink, HttpSession, HttpTarget, HttpUpstream};
 use crate::era::{Era, NEWEST_LEGACY};
 use crate::jsonrpc;
 use crate::lifecycle::ServiceFault;
+use crate::raw_object::{RawObject, to_raw};
 
 /// How long a server may take to say that it is no modern one.
 const PROBE: Duration = Duration::from_secs(10);
+/// By which a legacy server is asked to report a resource.
+const SUBSCRIBE: &str = "resources/subscribe";
 /// How long a server's own stream may take to open before calls are made without it: some servers send no headers before
 /// the first event.
 const STREAM_WAIT: Duration = Duration::from_secs(5);
@@ -76,7 +81,7 @@ impl HttpLink {
     /// Asks a modern server about itself; `None` if it may be a legacy one.
     async fn discover(&self) -> Result<Option<ServerProfile>, ConnectError> {
         let session = self.session.read().clone();
-        match self.ask(&session, DISCOVER, PROBE.min(self.target.limits.timeout)).await {
+        match self.ask(&session, DISCOVER, None, PROBE.min(self.target.limits.timeout)).await {
             Ok(answer) => match discovered(&answer) {
                 Discovered::Modern(profile) => Ok(Some(profile)),
                 Discovered::Unknown(error) => Err(error),
@@ -101,7 +106,8 @@ impl HttpLink {
     async fn initialize(&self) -> Result<ServerProfile, HttpError> {
         *self.session.write() = HttpSession { era: Era::Legacy(NEWEST_LEGACY.into()), id: None };
         let session = self.session.read().clone();
-        let answer = self.ask(&session, INITIALIZE, self.target.limits.timeout).await?;
+        let params = initialize_params(&self.target.profile);
+        let answer = self.ask(&session, INITIALIZE, params.as_deref(), self.target.limits.timeout).await?;
         let profile = initialized(&answer).map_err(|error| UpstreamError::Failed(error.fault, error.message.into()))?;
         let session = {
             let mut session = self.session.write();
@@ -118,22 +124,52 @@ impl HttpLink {
         if *self.session.read() != *lost {
             return Ok(self.session.read().clone());
         }
-        match self.initialize().await {
-            Ok(_) => Ok(self.session.read().clone()),
-            Err(error) => Err(UpstreamError::from(self.refused(error))),
+        let profile = self.initialize().await.map_err(|error| UpstreamError::from(self.refused(error)))?;
+        let session = self.session.read().clone();
+        self.catch_up(&session, &profile).await;
+        Ok(session)
+    }
+
+    /// Subscribes again, and says that everything may have changed: a server forgets its sessions when it is restarted, too.
+    async fn catch_up(&self, session: &HttpSession, profile: &ServerProfile) {
+        let lists =
+            ["tools", "prompts", "resources"].into_iter().filter(|list| profile.capabilities.contains_key(*list));
+        let mut changes: Vec<_> = lists.map(FromServer::list_changed).collect();
+        let subscribed = self.subscribed.lock().clone();
+        for uri in &subscribed {
+            let params = to_raw(&json!({ "uri": uri }));
+            // What the server does not report any more, it does not report.
+            let _ = self.ask(session, SUBSCRIBE, Some(&params), self.target.limits.timeout).await;
+            changes.push(FromServer::resource_updated(uri));
+        }
+        for change in changes {
+            // Nobody listens any more when the connection is being closed.
+            let _ = self.unasked.send(change).await;
+        }
+    }
+
+    /// Remembers what a legacy server was asked to report.
+    pub(super) fn note_subscription(&self, method: &str, params: Option<&RawValue>) {
+        let uri = || params.and_then(RawObject::parse)?.text("uri");
+        match method {
+            SUBSCRIBE => self.subscribed.lock().extend(uri()),
+            "resources/unsubscribe" => drop(uri().map(|uri| self.subscribed.lock().remove(&uri))),
+            _ => {}
         }
     }
 
     /// One request of our own.
-    async fn ask(&self, session: &HttpSession, method: &str, patience: Duration) -> Result<ServerAnswer, HttpError> {
+    async fn ask(
+        &self,
+        session: &HttpSession,
+        method: &str,
+        params: Option<&RawValue>,
+        patience: Duration,
+    ) -> Result<ServerAnswer, HttpError> {
         let client = &self.target.profile;
-        let params = match method {
-            INITIALIZE => initialize_params(client),
-            _ => None,
-        };
         let id = self.next_id.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let modern_client = (session.era == Era::Modern).then_some(client);
-        let sent = sent_params(params.as_deref(), modern_client, id);
+        let sent = sent_params(params, modern_client, id);
         let call = OpenCall::new(client, None, None, patience);
         let answered = self.exchange(session, id, method, sent.params.as_deref(), &call);
         match tokio::time::timeout(patience, answered).await {

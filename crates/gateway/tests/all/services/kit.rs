@@ -149,7 +149,7 @@ pub(crate) fn no_capabilities() -> ClientProfile {
     ClientProfile { era: Era::Modern, capabilities: Map::new(), info: None }
 }
 
-fn open_log(folder: &Path) -> SqliteLog {
+pub(crate) fn open_log(folder: &Path) -> SqliteLog {
     let lock = StateLock::acquire(folder, "test").unwrap();
     SqliteLog::open(&lock, LogOptions::default()).unwrap()
 }

@@ -3,14 +3,16 @@
 use roost_gateway::breaker::CallOutcome;
 use roost_gateway::endpoint::Backend;
 use roost_gateway::lifecycle::ServiceFault;
+use roost_gateway::principal::Principal;
 use roost_gateway::services::ServiceError;
+use roost_model::event::EventBody;
 use roost_model::service::Lifecycle::{Crashed, Quarantined, Running, Starting, Stopped, Stopping};
 use roost_model::service::{Health, Lifecycle};
 use serde_json::json;
 use testkit::mcp_servers::{Behaviour, tool};
 use testkit::soon;
 
-use super::kit::{Gateway, manifest};
+use super::kit::{Gateway, manifest, no_capabilities};
 
 #[tokio::test]
 async fn a_service_runs_after_its_handshake_only_and_every_state_is_recorded() {
@@ -90,7 +92,6 @@ async fn probes_find_every_health_and_the_service_stays_in_use() {
     for (fault, health) in [
         (ServiceFault::Timeout, Health::Timeout),
         (ServiceFault::Unauthorized, Health::Unauthorized),
-        (ServiceFault::Unreachable, Health::Unreachable),
         (ServiceFault::Broken, Health::Degraded),
     ] {
         gateway.server("docs").on_probe(Behaviour::Fails(fault));
@@ -100,6 +101,42 @@ async fn probes_find_every_health_and_the_service_stays_in_use() {
     gateway.server("docs").on_probe(Behaviour::Answers);
     let well = gateway.until(&id, |view| view.life.health == Health::Healthy).await;
     assert_eq!(well.life.last_error, None);
+}
+
+#[tokio::test]
+async fn a_service_that_probes_cannot_reach_is_lost_with_the_connections_of_everybody() {
+    let gateway = Gateway::probing().await;
+    let id = gateway.run("docs", json!({ "spec": { "restartPolicy": { "mode": "never" } } })).await.id.clone();
+    let session = Principal::Session("a".into());
+    gateway.services.upstream(&id, &session, &no_capabilities()).await.unwrap();
+    gateway.server("docs").on_probe(Behaviour::Fails(ServiceFault::Unreachable));
+    let lost = gateway.until_state(&id, Crashed).await;
+    assert_eq!((lost.life.health, lost.life.next_attempt), (Health::Unreachable, None));
+    assert!(gateway.offered().is_empty());
+    soon("the connections end", async {
+        while !gateway.server("docs").principals().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    let health = gateway.events().await.into_iter().filter_map(|event| match event.body {
+        EventBody::ServiceStateChanged(changed) => Some((changed.lifecycle, changed.health)),
+        _ => None,
+    });
+    let before = health.skip_while(|state| *state != (Running, Health::Healthy)).nth(1);
+    assert_eq!(before, Some((Running, Health::Unreachable)), "one probe is not enough");
+}
+
+#[tokio::test]
+async fn a_service_that_is_well_again_is_listed_again() {
+    let gateway = Gateway::probing().await;
+    let id = gateway.run("docs", json!({})).await.id.clone();
+    gateway.server("docs").on_probe(Behaviour::Fails(ServiceFault::Unauthorized));
+    gateway.until(&id, |view| view.life.health == Health::Unauthorized).await;
+    gateway.server("docs").offer(vec![tool("echo", "says it"), tool("other", "says more")]);
+    gateway.server("docs").on_probe(Behaviour::Answers);
+    let well = gateway.until(&id, |view| view.life.health == Health::Healthy).await;
+    assert_eq!(well.tools.len(), 2);
 }
 
 #[tokio::test]

@@ -86,7 +86,12 @@ impl McpClient {
 
     /// A legacy client that has a session.
     pub(crate) async fn legacy(door: &Door, path: &str) -> Self {
-        let mut client = Self::new(door, path).await;
+        Self::new(door, path).await.initialize().await
+    }
+
+    /// The same client with a session of its own.
+    pub(crate) async fn initialize(&self) -> Self {
+        let mut client = Self { session: None, ..self.clone() };
         let params = json!({
             "protocolVersion": LEGACY,
             "capabilities": client.capabilities,

@@ -1,6 +1,6 @@
 //! A gateway whose services are fixtures in this process, and whose governor lets everything pass.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,6 +22,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use testkit::mcp_fixture::{FixtureClient, FixtureEra, LEGACY, McpFixture};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
 
 /// Services by their namespaces.
 pub(crate) struct FixtureBackend {
@@ -36,6 +37,17 @@ pub(crate) struct FixtureBackend {
     pub(crate) called: Arc<Mutex<Vec<Value>>>,
     /// What services were told, with their namespaces.
     pub(crate) told: watch::Sender<Vec<(String, String)>>,
+    connections: Arc<Mutex<Connections>>,
+}
+
+/// The connections that are open: all end together.
+#[derive(Default)]
+struct Connections {
+    ended: CancellationToken,
+    /// The resources that the services report, as `namespace uri`.
+    subscribed: BTreeSet<String>,
+    /// How the next subscriptions are answered, and when.
+    answers: VecDeque<oneshot::Receiver<Result<Value, Value>>>,
 }
 
 impl FixtureBackend {
@@ -51,6 +63,7 @@ impl FixtureBackend {
             outcomes: Mutex::default(),
             called: Arc::default(),
             told: watch::Sender::default(),
+            connections: Arc::default(),
         });
         backend.list().await;
         for (namespace, fixture) in backend.services.clone() {
@@ -108,10 +121,30 @@ impl FixtureBackend {
             namespace: namespace.as_str().to_owned(),
             called: self.called.clone(),
             told: self.told.clone(),
+            ended: self.connections.lock().ended.clone(),
+            connections: self.connections.clone(),
         }))
     }
 
+    /// Ends every connection, and with it what was subscribed to; later ones are connections of services that are back.
+    pub(crate) async fn lose_connections(&self) {
+        std::mem::take(&mut *self.connections.lock()).ended.cancel();
+        self.list().await;
+    }
+
+    /// The next subscription is answered when and how the test says.
+    pub(crate) fn hold_subscription(&self) -> oneshot::Sender<Result<Value, Value>> {
+        let (answer, answered) = oneshot::channel();
+        self.connections.lock().answers.push_back(answered);
+        answer
+    }
+
     fn pass_on(&self, namespace: &Namespace, method: &str, params: &Value) {
+        let is_reported =
+            |uri: &str| self.connections.lock().subscribed.contains(&format!("{} {uri}", namespace.as_str()));
+        if params["uri"].as_str().is_some_and(|uri| !is_reported(uri)) {
+            return;
+        }
         for principal in self.principals.lock().iter() {
             let _ = self.unasked.send(Arc::new(UnaskedMessage {
                 service: service_id(namespace),
@@ -177,6 +210,23 @@ struct FixtureUpstream {
     namespace: String,
     called: Arc<Mutex<Vec<Value>>>,
     told: watch::Sender<Vec<(String, String)>>,
+    ended: CancellationToken,
+    connections: Arc<Mutex<Connections>>,
+}
+
+impl FixtureUpstream {
+    /// Carries out what connections to services of both eras know.
+    async fn subscribe(&self, method: &str, uri: &str) -> Result<Value, Value> {
+        self.told.send_modify(|told| told.push((self.namespace.clone(), method.to_owned())));
+        let held = self.connections.lock().answers.pop_front();
+        if let Some(held) = held {
+            held.await.unwrap()?;
+        }
+        let key = format!("{} {uri}", self.namespace);
+        let subscribed = &mut self.connections.lock().subscribed;
+        let _ = if method == "resources/subscribe" { subscribed.insert(key) } else { subscribed.remove(&key) };
+        Ok(json!({}))
+    }
 }
 
 #[async_trait]
@@ -197,8 +247,12 @@ impl Upstream for FixtureUpstream {
             let capabilities = Value::Object(request.client.capabilities.clone());
             params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities;
         }
-        let client = Interjector(request.interjections);
         let raw = |value| to_raw_value(&value).unwrap();
+        if let "resources/subscribe" | "resources/unsubscribe" = request.method {
+            let uri = params["uri"].as_str().unwrap();
+            return Ok(self.subscribe(request.method, uri).await.map(raw).map_err(raw));
+        }
+        let client = Interjector(request.interjections);
         Ok(self.fixture.answer(request.method, &params, &client).await.map(raw).map_err(raw))
     }
 
@@ -208,7 +262,8 @@ impl Upstream for FixtureUpstream {
     }
 
     async fn ended(&self) -> UpstreamEnd {
-        std::future::pending().await
+        self.ended.cancelled().await;
+        UpstreamEnd::Exited
     }
 
     async fn close(&self) {}

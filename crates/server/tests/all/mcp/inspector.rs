@@ -1,13 +1,16 @@
 //! The official inspector as a client of the gateway, in each of its eras.
 
 use std::process::Stdio;
+use std::sync::Arc;
 
+use roost_server::Settings;
 use serde_json::Value;
+use testkit::Home;
 use testkit::agents;
 use testkit::mcp_fixture::FixtureEra::{Legacy, Modern};
 use tokio::process::Command;
 
-use super::fixture_gateway::FixtureGateway;
+use super::fixture_gateway::{FixtureGateway, RecordingGovernor};
 use crate::kit::Door;
 
 /// What the inspector prints for these arguments.
@@ -31,6 +34,13 @@ async fn inspect(door: &Door, path: &str, era: &str, args: &[&str]) -> Value {
 /// `--strict` fails if a schema is one that some client or model cannot use.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_gateways_own_tools_have_schemas_for_every_client() {
+    let governor = Arc::new(RecordingGovernor::default());
+    let no_auth = |settings: &mut Settings| settings.require_auth = false;
+    let door = Door::over_with_own_tools(Home::new().start_with(|_| {}).await, governor, no_auth).await;
+    let tools = inspect(&door, "/mcp", "auto", &["--method", "tools/list", "--strict"]).await;
+    for tool in ["runtime__list_services", "runtime__stop_service", "clarity__help"] {
+        assert!(tools.to_string().contains(tool), "{tool}: {tools}");
+    }
     let gateway = FixtureGateway::start(&[("old", Legacy)]).await;
     let door = Door::open_with_gateway(gateway.endpoint.clone(), |settings| settings.require_auth = false).await;
     let tools = inspect(&door, "/mcp?surface=lazy", "auto", &["--method", "tools/list", "--strict"]).await;

@@ -139,6 +139,132 @@ async fn a_session_is_told_of_changed_lists_and_of_the_resources_that_it_subscri
 }
 
 #[tokio::test]
+async fn calls_whose_clients_hung_up_before_the_first_byte_are_kept_for_a_while_only() {
+    let (gateway, door) = gateway().await;
+    let client = McpClient::legacy(&door, "/mcp/old").await;
+    let call = json!({ "name": "test_elicitation", "arguments": { "message": "Who?" } });
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } });
+    let governor = &gateway.governor;
+    let until = async |what: &str, is_so: &dyn Fn() -> bool| {
+        soon(what, async {
+            while !is_so() {
+                tokio::task::yield_now().await;
+            }
+        })
+        .await;
+    };
+    for number in 1..=40 {
+        let unread = client.write_for_json("tools/call", &call).await;
+        until("the call", &|| governor.judged.lock().len() == number).await;
+        drop(unread);
+        assert_eq!(client.post(cancel.clone()).await.status, 202);
+        until("its end", &|| governor.finished.lock().len() == number).await;
+    }
+    let mut kept = 0;
+    for number in 1..=40 {
+        let stream = client.send("GET", &format!("Last-Event-ID: {number}_0\r\n"), "").await;
+        kept += usize::from(stream.status == 200);
+    }
+    assert!(kept <= 32, "{kept} are kept");
+}
+
+#[tokio::test]
+async fn a_session_whose_requests_never_end_is_told_to_wait() {
+    let (_gateway, door) = gateway().await;
+    let client = McpClient::legacy(&door, "/mcp/old").await;
+    let call = json!({ "name": "test_elicitation", "arguments": { "message": "Who?" } });
+    let mut running = Vec::new();
+    let refused = soon("a refusal", async {
+        loop {
+            let mut answer = client.request("tools/call", call.clone()).await;
+            if answer.status != 200 {
+                break (answer.status, answer.next().await.unwrap());
+            }
+            answer.next().await.unwrap();
+            running.push(answer);
+        }
+    })
+    .await;
+    assert_eq!((refused.0, running.len()), (429, 256), "{}", refused.1);
+    assert!(refused.1["error"]["message"].as_str().unwrap().contains("too many requests"), "{}", refused.1);
+}
+
+#[tokio::test]
+async fn a_client_with_too_many_sessions_loses_its_own_oldest_and_nobody_else_one() {
+    let (_gateway, door) = gateway().await;
+    let other = McpClient::legacy(&door, "/mcp/old").await;
+    let first = McpClient::legacy(&door, "/mcp/old").await;
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    for _ in 0..255 {
+        first.initialize().await;
+    }
+    assert_eq!(first.post(ping.clone()).await.status, 200, "256 sessions of one device");
+    let last = first.initialize().await;
+    let last = last.initialize().await;
+    assert_eq!(last.post(ping.clone()).await.status, 200);
+    assert_eq!(first.post(ping.clone()).await.status, 200, "what is used stays");
+    assert_eq!(other.post(ping).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_subscription_outlives_the_connection_of_its_service() {
+    let (gateway, door) = gateway().await;
+    for namespace in ["old", "new"] {
+        let client = McpClient::legacy(&door, &format!("/mcp/{namespace}")).await;
+        let mut stream = client.send("GET", "", "").await;
+        let uri = json!({ "uri": "test://watched-resource" });
+        client.call("resources/subscribe", uri.clone()).await;
+        gateway.backend.lose_connections().await;
+        let told = stream.next().await.unwrap();
+        assert_eq!(
+            (&told["method"], &told["params"]),
+            (&json!("notifications/resources/updated"), &uri),
+            "{namespace}"
+        );
+        gateway.backend.fixture(namespace).touch("test://watched-resource");
+        assert_eq!(stream.next().await.unwrap()["params"], uri, "{namespace}");
+        client.call("resources/unsubscribe", uri.clone()).await;
+        // Whoever comes after waits until the service was told.
+        client.call("resources/subscribe", uri.clone()).await;
+        let told: Vec<_> = gateway.backend.told.borrow().iter().filter(|told| told.0 == namespace).cloned().collect();
+        let methods: Vec<_> = told.iter().map(|(_, method)| method.trim_start_matches("resources/")).collect();
+        let is_told_again = methods == ["subscribe", "subscribe", "unsubscribe", "subscribe"];
+        assert!(is_told_again || methods == ["subscribe", "subscribe"], "never unsubscribed last: {methods:?}");
+        gateway.backend.fixture(namespace).touch("test://watched-resource");
+        assert_eq!(stream.next().await.unwrap()["params"], uri, "{namespace}");
+    }
+}
+
+#[tokio::test]
+async fn who_subscribes_while_another_does_gets_the_services_own_answer() {
+    let (gateway, door) = gateway().await;
+    let first = McpClient::legacy(&door, "/mcp/old").await;
+    let second = first.initialize().await;
+    let uri = json!({ "uri": "test://watched-resource" });
+    let (refuse_first, refuse_second) = (gateway.backend.hold_subscription(), gateway.backend.hold_subscription());
+    let mut told = gateway.backend.told.subscribe();
+    let refusal = |why: &str| Err(json!({ "code": -32000, "message": why }));
+    let asking = async {
+        let answers = futures::future::join(
+            first.error("resources/subscribe", uri.clone()),
+            second.error("resources/subscribe", uri.clone()),
+        );
+        soon("both are refused", answers).await
+    };
+    let refusing = async {
+        told.wait_for(|told| told.len() == 1).await.unwrap();
+        refuse_first.send(refusal("first")).unwrap();
+        told.wait_for(|told| told.len() == 2).await.unwrap();
+        refuse_second.send(refusal("second")).unwrap();
+    };
+    let ((a, b), ()) = tokio::join!(asking, refusing);
+    let mut refusals = [a["message"].as_str().unwrap().to_owned(), b["message"].as_str().unwrap().to_owned()];
+    refusals.sort();
+    assert_eq!(refusals, ["first", "second"]);
+    first.call("resources/subscribe", uri).await;
+}
+
+#[tokio::test]
 async fn a_lazy_session_has_its_stream_and_its_end_at_its_own_address() {
     let (_gateway, door) = gateway().await;
     let client = McpClient::legacy(&door, "/mcp?surface=lazy").await;
