@@ -3,6 +3,7 @@
 
 import { ConnectionLost, NotConnected, type ApprovalScope, type PendingRequest, type PermissionDecision } from "roost-client";
 import { explain, live } from "./connection.svelte";
+import { randomKey } from "./random-key";
 import { sessions } from "./sessions.svelte";
 import { toasts } from "./toasts.svelte";
 
@@ -77,11 +78,6 @@ class Answers {
 function isSame(one: Answer, other: Answer): boolean {
   const essence = ({ decision, scope, reason, fields }: Answer) => JSON.stringify([decision, scope, reason, fields]);
   return essence(one) === essence(other);
-}
-
-/** A key that nobody else makes up; `crypto.randomUUID` is missing on a page from a plain http address. */
-function randomKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
 }
 
 export const answers = new Answers();
