@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use roost_rpc::Fault;
-use roost_rpc::session::SessionSendResult;
+use roost_rpc::SessionSendResult;
 use tokio::sync::OnceCell;
 
 /// Prompts that are remembered, the latest ones: far more than are on their way at any time.
