@@ -83,15 +83,17 @@ describe("approvals", () => {
 
   test("on the desk an answered card keeps its place, so that the next does not move under the pointer", async () => {
     await desk.goto(`${daemon.http}/`);
-    const sessions = [await begin("edit one.txt"), await begin("edit two.txt")];
     const cards = desk.locator("[data-ask]");
+    await begin("edit one.txt");
+    await cards.first().waitFor();
+    const last = await begin("edit two.txt");
     await cards.nth(1).waitFor();
     const second = await cards.nth(1).boundingBox();
     await cards.nth(0).getByRole("button", { name: "Allow once", disabled: false }).click();
     await desk.locator("section[inert]").waitFor();
     assert.deepEqual(await cards.nth(1).boundingBox(), second);
     await desk.locator("section[inert]").waitFor({ state: "detached" });
-    assert.equal(await waiting(sessions[1]), 1);
+    assert.equal(await waiting(last), 1);
     await cards.first().getByRole("button", { name: "Allow once", disabled: false }).click();
     await desk.getByRole("heading", { name: "Nothing needs you" }).waitFor();
   });

@@ -22,7 +22,13 @@ export class Steadiness {
     this.#element = element;
     this.look();
     const timer = setInterval(() => this.look(), LOOK_MS);
-    return () => clearInterval(timer);
+    // What comes or goes beside it moves it within the same frame.
+    const observer = new ResizeObserver(() => this.look());
+    for (const around of [element.parentElement, element.parentElement?.parentElement]) if (around) observer.observe(around);
+    return () => {
+      clearInterval(timer);
+      observer.disconnect();
+    };
   };
 
   /** Looks again now, and returns whether it has stood still. */
