@@ -46,6 +46,20 @@ async fn a_prompt_over_the_socket_runs_and_its_message_arrives_once_with_the_uui
 }
 
 #[tokio::test]
+async fn a_prompt_that_comes_again_with_its_key_starts_nothing_twice() {
+    let door = Door::open().await;
+    let (mut first, mut again) = (door.client().await, door.client().await);
+    let workspace = door.workspace().await;
+    let send = |key: &str| json!({ "workspace_id": workspace, "prompt": "write", "mode": "new", "key": key });
+    let sent = first.call("session/send", send("k1")).await.unwrap();
+    let repeated = again.call("session/send", send("k1")).await.unwrap();
+    assert_eq!(repeated, sent);
+    assert_eq!(first.call("session/list", json!({})).await.unwrap()["total"], 1);
+    let other = again.call("session/send", send("k2")).await.unwrap();
+    assert_ne!(other["session_id"], sent["session_id"]);
+}
+
+#[tokio::test]
 async fn an_approval_asked_of_one_client_is_given_by_another_and_resolved_for_both() {
     let mut door = Door::open().await;
     let (mut first, mut second) = (door.client().await, door.client().await);
