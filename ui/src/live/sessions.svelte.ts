@@ -58,6 +58,12 @@ class Sessions {
     return this.pending.filter((request) => request.session_id === id);
   }
 
+  /** What waits in other sessions, the one that comes after this session's in the queue first. */
+  pendingElsewhere(id: string): PendingRequest[] {
+    const at = this.pending.findLastIndex((request) => request.session_id === id) + 1;
+    return [...this.pending.slice(at), ...this.pending.slice(0, at)].filter((request) => request.session_id !== id);
+  }
+
   stateOf(session: SessionInfo): SessionState {
     if (this.pending.some((request) => request.session_id === session.session_id)) return "waiting";
     if (session.record.open_task) return "working";
