@@ -4,6 +4,7 @@
 import type { NormalizedEvent, QueuedPrompt, SessionInfo } from "roost-client";
 import { explain, live } from "../live/connection.svelte";
 import { followLog, leaveLog } from "../live/log-feed";
+import { withOwnName } from "../live/sessions.svelte";
 import { messagesToTranscript } from "./past-messages";
 import type { Plan, Usage } from "./items.svelte";
 import { rowsOf, type Row } from "./rows";
@@ -109,7 +110,7 @@ export class OpenSession {
 
   async refreshInfo(): Promise<void> {
     const info = await live.call("session/get", { session_id: this.id });
-    this.info = info;
+    this.info = withOwnName(info);
     this.queue = info.record.queue ?? [];
     this.viewers = Math.max(1, info.viewers.length);
   }
