@@ -1,5 +1,6 @@
 // What a tool call does, read from its arguments: whatever the agent calls it, this is what would run or change.
 
+import { holdsPicture, isPicture } from "./pictures";
 import type { CallPattern, ToolKind } from "roost-client";
 
 export interface Change {
@@ -90,9 +91,10 @@ export function isDangerous(rule: string | undefined, kind: ToolKind | undefined
 /** The text of a tool's result, which may be text, blocks of text or data. */
 export function resultText(result: unknown): string {
   if (result === undefined || result === null) return "";
-  if (typeof result === "string") return result;
+  if (typeof result === "string") return holdsPicture(result) ? "" : result;
   if (Array.isArray(result)) return result.map(resultText).filter(Boolean).join("\n");
   const fields = result as Fields;
+  if (isPicture(fields)) return "";
   if (typeof fields.text === "string") return fields.text;
   if (fields.content !== undefined) return resultText(fields.content);
   return JSON.stringify(result, null, 2);
