@@ -140,11 +140,45 @@ describe("a desk and a phone", () => {
     const slider = desk.getByRole("slider", { name: "Moment of the session" });
     await slider.focus();
     await desk.keyboard.press("Home");
-    await desk.getByText("as it was").waitFor();
+    await desk.locator(".scrubber").getByText("as it was").waitFor();
     await desk.getByText(/Done in \d/).waitFor({ state: "detached" });
     await desk.keyboard.press("Escape");
     await desk.getByRole("button", { name: "live" }).click();
     await desk.getByText(/Done in \d/).waitFor();
+  });
+
+  test("at an earlier moment the header, the right column and the address are those of then, also after a reload", async () => {
+    await startSession(desk, "edit then.txt");
+    await desk.getByRole("button", { name: "Allow once" }).click();
+    await desk.getByText(/Done in \d/).waitFor();
+    await desk.getByRole("textbox", { name: "Prompt" }).fill("plan");
+    await desk.getByRole("button", { name: "Send" }).click();
+    await desk.getByText(/Done in \d/).nth(1).waitFor();
+    const column = desk.getByRole("complementary", { name: "About this session" });
+    await column.getByText("Check the result").waitFor();
+    const slider = desk.getByRole("slider", { name: "Moment of the session" });
+    // Back to where the first task was over: nothing was planned, and one file was edited.
+    const id = new URL(desk.url()).pathname.split("/").at(-1);
+    const call = await daemon.device("observe");
+    const { events } = await call("log/read", { session_id: id, after_seq: 0 });
+    const { seq } = events.find((event) => event.type === "task.completed");
+    await desk.goto(`${daemon.http}/s/${id}?then#${seq}`);
+    await column.getByText("As it was at").waitFor();
+    await column.getByText("The agent has made no plan.").waitFor();
+    await column.getByRole("heading", { name: "Edited by then" }).waitFor();
+    await column.getByText("then.txt").waitFor();
+    await desk.locator(".facts").getByText("as it was").waitFor();
+    await desk.locator(".facts").getByText("done", { exact: true }).waitFor();
+    await slider.focus();
+    await desk.keyboard.press("Home");
+    await desk.waitForURL(/\?then#1$/);
+    await column.getByText("The agent had edited no file.").waitFor();
+    await desk.locator(".facts").getByText("ready").waitFor();
+    await desk.reload();
+    await column.getByText("The agent had edited no file.").waitFor();
+    await desk.getByRole("button", { name: "live" }).click();
+    await desk.waitForURL((url) => url.search === "" && url.hash === "");
+    await column.getByText("Check the result").waitFor();
   });
 
   test("a reader who scrolled up stays where they are, also over a reload, and is told what is new", async () => {

@@ -134,7 +134,7 @@ export interface Usage {
   cost?: number;
   context?: { used: number; size: number };
   /** One point per report: when, tokens of that report, and its cost. */
-  points: { time: number; tokens: number; cost: number }[];
+  points: { time: number; tokens: number; input: number; cached: number; cost: number; context?: { used: number; size: number } }[];
 }
 
 export interface Plan {

@@ -5,6 +5,7 @@ import type { NormalizedEvent, QueuedPrompt, SessionInfo } from "roost-client";
 import { explain, live } from "../live/connection.svelte";
 import { followLog, leaveLog } from "../live/log-feed";
 import { withOwnName } from "../live/sessions.svelte";
+import { Moment, usageUntil } from "./moment.svelte";
 import { messagesToTranscript } from "./past-messages";
 import type { Plan, Usage } from "./items.svelte";
 import { rowsOf, type Row } from "./rows";
@@ -31,14 +32,6 @@ export interface Tick {
   type: (typeof TICK_TYPES)[number];
 }
 
-/** The session as it was at a moment. */
-export interface Moment {
-  seq: number;
-  time: string;
-  rows: Row[];
-  plan?: Plan;
-}
-
 export class OpenSession {
   info = $state.raw<SessionInfo>();
   rows = $state.raw<Row[]>([]);
@@ -58,6 +51,8 @@ export class OpenSession {
   viewers = $state(1);
   /** The moment that is shown in place of now; absent while the screen is live. */
   moment = $state.raw<Moment>();
+  /** What was used by the moment that is shown. */
+  usageShown = $derived.by(() => (this.moment ? usageUntil(this.usage, this.moment.time) : this.usage));
   /** Whether the reader is at the end, where new text appears. */
   isAtEnd = true;
   #transcript = new Transcript();
@@ -68,6 +63,8 @@ export class OpenSession {
   #early: NormalizedEvent[] | undefined = [];
   #wanted: number | undefined;
   #isScrubbing = false;
+  /** Grows with each return to live. */
+  #turn = 0;
   #isClosed = false;
   readonly #undo: (() => void)[];
 
@@ -143,7 +140,10 @@ export class OpenSession {
       while (this.#wanted !== undefined) {
         const at = this.#wanted;
         this.#wanted = undefined;
-        this.moment = await this.#momentAt(at);
+        const turn = this.#turn;
+        const moment = await Moment.read(this.id, at);
+        // Who went back to live meanwhile wants no moment any more.
+        if (turn === this.#turn) this.moment = moment;
       }
     } catch (error) {
       this.failure = explain(error);
@@ -153,21 +153,10 @@ export class OpenSession {
   }
 
   goLive(): void {
+    this.#turn += 1;
     this.#wanted = undefined;
     this.moment = undefined;
     this.unseen = 0;
-  }
-
-  async #momentAt(seq: number): Promise<Moment> {
-    const before_seq = seq + 1;
-    const [page, plans] = await Promise.all([
-      live.call("log/read", { session_id: this.id, before_seq, limit: 600 }),
-      live.call("log/read", { session_id: this.id, before_seq, types: ["plan.updated"], limit: 1 }),
-    ]);
-    const then = new Transcript();
-    for (const event of [...plans.events, ...page.events]) then.apply(event);
-    then.flush();
-    return { seq, time: page.events.at(-1)?.time ?? "", rows: rowsOf(then.items), plan: then.plan };
   }
 
   async #open(): Promise<void> {

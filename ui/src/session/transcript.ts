@@ -325,7 +325,9 @@ export class Transcript {
     usage.cached += cached_input_tokens;
     if (cost_usd !== undefined) usage.cost = (usage.cost ?? 0) + cost_usd;
     usage.context = context ?? usage.context;
-    usage.points.push({ time: Date.parse(event.time), tokens: input_tokens + output_tokens, cost: cost_usd ?? 0 });
+    usage.points.push({
+      time: Date.parse(event.time), tokens: input_tokens + output_tokens, input: input_tokens, cached: cached_input_tokens, cost: cost_usd ?? 0, context,
+    });
   }
 
   #ended(event: Of<"task.completed"> | Of<"task.failed"> | Of<"task.stopped">): void {
