@@ -1,12 +1,13 @@
 // The one connection of the page, and whether what the screen shows is live.
 
 import { Client, ConnectionLost, NotConnected, RoostError, TokenRefused, type InitializeResult, type Methods } from "roost-client";
+import { version } from "../../package.json";
 import { accessToken, forget, keepFresh, onChange, revoke, stored } from "./tokens";
 
 /** Seconds before each try to connect again (seed 004); after ten tries it is once a minute. */
 const LADDER = [1, 2, 4, 8, 16, 30, 30, 30, 30, 30, 60];
-/** The version of the protocol's daemon that this page was built with. */
-export const PAGE_VERSION = "0.1.0";
+/** The version of the daemon that this page was built with; `cargo xtask test` holds the two together. */
+export const PAGE_VERSION = version;
 
 export type Phase =
   /** Nobody has paired this browser. */
