@@ -1,6 +1,7 @@
 // The one connection of the page, and whether what the screen shows is live.
 
 import { Client, ConnectionLost, NotConnected, RoostError, TokenRefused, type InitializeResult, type Methods } from "roost-client";
+import { rememberOwnClient } from "./own-clients";
 import { version } from "../../package.json";
 import { accessToken, forget, keepFresh, onChange, revoke, stored } from "./tokens";
 
@@ -111,6 +112,7 @@ class LiveConnection {
 
   #connected(hello: InitializeResult): void {
     this.hello = hello;
+    rememberOwnClient(hello.clientId);
     this.reason = "";
     this.phase = this.asOf ? "resuming" : "connecting";
     const { client } = this;

@@ -1,5 +1,8 @@
 // The daemon's figures over the last minutes, read from what it shows to Prometheus.
 
+/** Figures that the status tells in words beside them. */
+const TOLD = new Set(["roost_connected_clients", "roost_pending_requests", "roost_active_tasks"]);
+
 /** Values that are kept of each figure. */
 const KEPT = 90;
 
@@ -34,7 +37,7 @@ export function parseMetrics(text: string, history: Map<string, Series>): Series
   }
   for (const [name, value] of sums) {
     const kind = kinds.get(name);
-    if ((kind !== "gauge" && kind !== "counter") || !Number.isFinite(value)) continue;
+    if ((kind !== "gauge" && kind !== "counter") || !Number.isFinite(value) || TOLD.has(name)) continue;
     const label = name.replace(/^(roost|cdev)_/, "").replace(/_total$/, "").replaceAll("_", " ");
     const series = history.get(name) ?? new Series(name, label);
     series.add(value, kind === "counter");

@@ -75,11 +75,18 @@ export function patternText(pattern: CallPattern): string {
 /** The rule that asked, in words. */
 export function ruleText(rule: string | undefined): string {
   if (!rule) return "no named rule";
-  if (rule === DANGEROUS_RULE) return "dangerous calls always ask";
+  if (rule === DANGEROUS_RULE) return "Dangerous calls always ask";
   const mode = /^permission_mode:(\w+)/.exec(rule)?.[1];
-  if (mode) return `asks in the mode “${mode.replace("_", " ")}”`;
-  return rule;
+  return mode ? (MODE_RULES[mode] ?? `The mode “${mode.replace("_", " ")}” decided`) : rule;
 }
+
+const MODE_RULES: Record<string, string> = {
+  plan: "Plan mode only reads",
+  ask: "Ask mode asks before changes",
+  accept_edits: "This mode asks before all but edits",
+  auto: "Auto mode asks before dangerous calls",
+  yolo: "Yolo mode asks for nothing",
+};
 
 const DANGEROUS_RULE = "permission_mode:dangerous";
 

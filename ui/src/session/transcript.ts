@@ -222,6 +222,7 @@ export class Transcript {
     const item = new PromptItem(`p:${event.seq}`, event.seq, event.time);
     item.blocks = event.payload.messages.flatMap((message) => (message.role === "user" ? message.content : []));
     item.by = event.trace.user_id;
+    item.client = event.trace.client_id;
     item.task = event.trace.task_id ?? "";
     this.#taskStartedAt = event.time;
     this.#knowsTask = true;
@@ -233,6 +234,7 @@ export class Transcript {
     const item = new PromptItem(`p:${event.seq}`, event.seq, event.time);
     item.blocks = event.payload.message.content;
     item.by = event.trace.user_id;
+    item.client = event.trace.client_id;
     item.task = event.trace.task_id ?? "";
     this.#add(item);
   }
