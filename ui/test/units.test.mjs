@@ -98,7 +98,7 @@ describe("functions of the page", () => {
     assert.deepEqual(rows.map((row) => row.kind), ["hunk", "same", "removed", "added", "same"]);
     assert.deepEqual(rows[3].marks.map(([start, end]) => rows[3].text.slice(start, end).trim()), ["other"]);
     assert.equal(sideBySide(rows).filter((pair) => pair.left && pair.right).length, 3);
-    assert.equal(changeRows("", "one\n")[0].text, "@@ -0,0 +1,1 @@");
+    assert.deepEqual(changeRows("", "one\n"), [{ kind: "added", text: "one", new: 1 }]);
     assert.equal(unifiedRows("@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n").length, 3);
   });
 
