@@ -8,6 +8,8 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 /** Fails unless axe finds nothing, all text has one of the four sizes and, on a phone, a thumb can hit every control. */
 export async function assertLooksRight(page, name) {
+  // What is still moving is not what a reader sees; what turns for ever is.
+  await page.evaluate(() => Promise.all(document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime !== Infinity).map((one) => one.finished)));
   assert.deepEqual(await violations(page), [], `axe on ${name}`);
   const { sizes, targets } = await page.evaluate(measure);
   assert.deepEqual(sizes, [], `sizes of text on ${name}`);

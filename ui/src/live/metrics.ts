@@ -6,6 +6,9 @@ const TOLD = new Set(["roost_connected_clients", "roost_pending_requests", "roos
 /** Values that are kept of each figure. */
 const KEPT = 90;
 
+/** A figure as it is drawn. */
+export type Figure = Pick<Series, "name" | "label" | "values" | "shown">;
+
 export class Series {
   values: number[] = [];
   shown = "";
@@ -26,7 +29,7 @@ export class Series {
 }
 
 /** Reads the figures without labels, sums those with labels, and adds them to their history. */
-export function parseMetrics(text: string, history: Map<string, Series>): Series[] {
+export function parseMetrics(text: string, history: Map<string, Series>): Figure[] {
   const kinds = new Map<string, string>();
   const sums = new Map<string, number>();
   for (const line of text.split("\n")) {
@@ -43,5 +46,7 @@ export function parseMetrics(text: string, history: Map<string, Series>): Series
     series.add(value, kind === "counter");
     history.set(name, series);
   }
-  return [...history.values()].sort((one, other) => one.label.localeCompare(other.label)).slice(0, 12);
+  // New objects each time: whoever draws them sees that they changed.
+  const all = [...history.values()].map(({ name, label, values, shown }) => ({ name, label, values, shown }));
+  return all.sort((one, other) => one.label.localeCompare(other.label)).slice(0, 12);
 }

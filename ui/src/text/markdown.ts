@@ -18,6 +18,8 @@ markdown.validateLink = (link) => /^(https?:|mailto:)/i.test(link.trim());
 
 const purify = DOMPurify(window);
 purify.addHook("afterSanitizeAttributes", (node) => {
+  // A block of code that is wider than the screen scrolls, also by keyboard.
+  if (node.tagName === "PRE") node.setAttribute("tabindex", "0");
   if (node.tagName !== "A") return;
   node.setAttribute("target", "_blank");
   node.setAttribute("rel", "noopener noreferrer nofollow");
