@@ -116,7 +116,6 @@ describe("every page", () => {
     ["session-asks", () => sessions.asks, (page) => page.getByRole("button", { name: "Answer" }).first()],
     ["session-failed", () => sessions.failed, (page) => page.getByRole("alert").first()],
     ["session-works", () => sessions.works, (page) => page.getByText("5 tests").first()],
-    ["new", () => "/new", (page) => page.getByRole("radio", { name: /coder/i })],
     ["workspaces", () => "/w", (page) => page.getByRole("link", { name: /tide/ })],
     ["changes", () => `/w/${workspace}/changes?path=src%2Freport.rs`, (page) => page.getByText("serde_json").first()],
     ["files", () => `/w/${workspace}/files?path=src%2Freport.rs`, (page) => page.getByText("serde_json").first()],
@@ -146,6 +145,7 @@ describe("every page", () => {
 
   /** What opens over a page: where, what opens it, and what it is then. */
   const OVERLAYS = [
+    ["new", () => "/new", (page) => page.getByRole("radio", { name: /coder/i }).check().then(() => page.getByRole("textbox", { name: "Prompt" }).fill("Show the next high tide in the prompt of the shell")), (page) => page.getByRole("button", { name: "Start", exact: true })],
     ["search", () => `/w/${workspace}/search`, (page) => page.getByRole("searchbox", { name: "Text in files" }).fill("tide"), (page) => page.getByText(/lines in \d files/)],
     ["palette", () => "/more", (page) => page.getByRole("button", { name: "Search everything", exact: true }).click().then(() => page.getByRole("combobox").fill("re")), (page) => page.getByRole("option", { name: /report\.rs/ }).first()],
     ["session-settings", () => sessions.done, (page) => page.getByRole("button", { name: "Settings of this session" }).click(), (page) => page.getByRole("dialog", { name: "This session" })],

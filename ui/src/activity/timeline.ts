@@ -85,12 +85,13 @@ export function fromAudit(record: AuditRecord): TimelineEntry {
   };
 }
 
+/** That a session begins is told by its first prompt, and that a model used nothing tells nothing. */
+const isNoise = (event: RunEvent) => event.kind === "agent.run_created" || (event.kind === "agent.llm_called" && event.message === "0 tokens");
+
 /** Both in one, the latest first. A call that the gateway recorded is not shown once more as the agent's. */
 export function merge(events: readonly RunEvent[], records: readonly AuditRecord[]): TimelineEntry[] {
   const recorded = new Set(records.map((record) => record.data.toolCallId).filter(Boolean));
-  // That a session begins is told by its first prompt.
-  const told = events.filter((event) => event.kind !== "agent.run_created" && (event.kind !== "agent.tool_called" || !recorded.has(event.data.toolCallId)));
-  const runs = told.map(fromRun);
+  const runs = events.filter((event) => !isNoise(event) && (event.kind !== "agent.tool_called" || !recorded.has(event.data.toolCallId))).map(fromRun);
   return [...runs, ...records.map(fromAudit)].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
 }
 

@@ -5,7 +5,7 @@ import { live } from "../live/connection.svelte";
 import type { SessionState } from "../live/sessions.svelte";
 import { changeRows, countRows } from "../text/diff";
 import { callFacts } from "./call";
-import type { Item, Plan, Usage } from "./items.svelte";
+import type { Item, Plan } from "./items.svelte";
 import { rowsOf, type Row } from "./rows";
 import { Transcript } from "./transcript";
 
@@ -104,14 +104,4 @@ function editedFiles(items: readonly Item[]): EditedFile[] {
     files.set(change.path, { ...file, added: file.added + added, removed: file.removed + removed });
   }
   return [...files.values()];
-}
-
-/** What was used up to a time. */
-export function usageUntil(whole: Usage, time: string): Usage {
-  const points = whole.points.filter((point) => point.time <= Date.parse(time));
-  const sum = (of: (point: Usage["points"][number]) => number) => points.reduce((total, point) => total + of(point), 0);
-  return {
-    input: sum((point) => point.input), output: sum((point) => point.tokens - point.input), cached: sum((point) => point.cached),
-    cost: whole.cost === undefined ? undefined : sum((point) => point.cost), context: points.findLast((point) => point.context)?.context, points,
-  };
 }

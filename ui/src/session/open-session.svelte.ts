@@ -5,10 +5,11 @@ import type { NormalizedEvent, QueuedPrompt, SessionInfo } from "roost-client";
 import { explain, live } from "../live/connection.svelte";
 import { followLog, leaveLog } from "../live/log-feed";
 import { withOwnName } from "../live/sessions.svelte";
-import { Moment, usageUntil } from "./moment.svelte";
+import { Moment } from "./moment.svelte";
 import { messagesToTranscript } from "./past-messages";
 import type { Plan, Usage } from "./items.svelte";
 import { rowsOf, type Row } from "./rows";
+import { usageUntil } from "./usage";
 import { Transcript } from "./transcript";
 
 /** A `seq` beyond every end. */
