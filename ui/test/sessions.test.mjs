@@ -56,7 +56,7 @@ describe("a desk and a phone", () => {
     await startSession(desk, "edit elsewhere.txt");
     const badge = phone.getByRole("link", { name: "1 answer needed in other sessions: to the next" });
     await badge.click();
-    await phone.waitForURL(new URL(desk.url()).pathname);
+    await phone.waitForURL((url) => url.href === desk.url());
     await phone.getByRole("dialog", { name: /^Needs your answer: / }).getByRole("button", { name: "Allow once" }).click();
     await desk.getByText(/Done in \d/).waitFor();
     await badge.waitFor({ state: "detached" });

@@ -75,7 +75,7 @@ export function patternText(pattern: CallPattern): string {
 /** The rule that asked, in words. */
 export function ruleText(rule: string | undefined): string {
   if (!rule) return "no named rule";
-  if (rule === DANGEROUS_RULE) return "Dangerous calls always ask";
+  if (rule === DANGEROUS_RULE) return "Asks in every mode";
   const mode = /^permission_mode:(\w+)/.exec(rule)?.[1];
   return mode ? (MODE_RULES[mode] ?? `The mode “${mode.replace("_", " ")}” decided`) : rule;
 }
