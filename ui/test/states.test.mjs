@@ -106,6 +106,22 @@ test("a part of a page that is from before an upgrade offers to load the page ag
   page.problems.length = 0;
 });
 
+test("more sessions than a page holds are counted, and shown when somebody wants them", async (test) => {
+  const { daemon, page } = await world(test, "phone");
+  const call = await daemon.device();
+  const workspace_id = (await call("workspace/list")).workspaces[0].id;
+  for (let made = 0; made < 205; made++) await call("session/start", { workspace_id, mode: "new", agent_type: "demo", title: `Session ${made}` });
+  await page.goto(daemon.http);
+  const rows = page.locator(".session-row");
+  const more = page.getByRole("button", { name: "Show more (5 left)" });
+  await more.waitFor();
+  assert.equal(await rows.count(), 200);
+  await more.click();
+  await more.waitFor({ state: "detached" });
+  assert.equal(await rows.count(), 205);
+  await rows.filter({ hasText: /Session 0\b/ }).waitFor();
+});
+
 test("one part fails: it says so and offers to try again, and the rest works", async (test) => {
   const { daemon, page } = await world(test, "phone", "operate", { colorScheme: "dark" });
   let isBroken = true;
