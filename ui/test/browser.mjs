@@ -45,10 +45,10 @@ export async function pair(page, daemon, scope = "operate") {
   await page.getByRole("heading", { name: "Inbox" }).waitFor();
 }
 
-/** Starts a session with the demo agent from the page, and waits until its own page is there. */
-export async function startSession(page, prompt) {
+/** Starts a session from the page, with the demo agent unless another one is named, and waits until its own page is there. */
+export async function startSession(page, prompt, agent = /demo/i) {
   await page.goto(new URL("/new", page.url()).href);
-  await page.getByRole("radio", { name: /demo/i }).check();
+  await page.getByRole("radio", { name: agent }).check();
   await page.getByRole("textbox", { name: "Prompt" }).fill(prompt);
   await page.getByRole("button", { name: "Start", exact: true }).click();
   await page.waitForURL(/\/s\//);

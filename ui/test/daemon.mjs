@@ -19,10 +19,14 @@ export class Daemon {
   /** Its address, such as `http://127.0.0.1:8766`; the same after `stop` and `start`. */
   http = "";
 
+  /** The name of the workspace's folder. */
+  #folder = "project";
+
   /** Starts a daemon; `config` is what stands in `roost.toml`, `home` a new folder unless one is given. */
-  static async start(config = "", home = undefined) {
+  static async start(config = "", home = undefined, folder = "project") {
     if (!ROOST) throw new Error("ROOST is not set to the path of the roost binary; run `cargo xtask ui test`");
     const daemon = new Daemon();
+    daemon.#folder = folder;
     daemon.home = home ?? (await mkdtemp(join(tmpdir(), "roost-ui-")));
     await mkdir(daemon.work, { recursive: true });
     // A test starts more in a minute than a person does.
@@ -39,7 +43,7 @@ export class Daemon {
   }
 
   get work() {
-    return join(this.home, "project");
+    return join(this.home, this.#folder);
   }
 
   get #options() {

@@ -10,6 +10,7 @@ export const TEXTS = [
   `[click](javascript:${SCRIPT}) [data](data:text/html,<script>${SCRIPT}</script>) <a href="javascript:${SCRIPT}">x</a>`,
   "![picture](http://127.0.0.1:9/spy.png) <iframe src=//evil.example></iframe> <style>body{display:none}</style>",
   "a\u202egpj.exe reversed, z\u200bero width, \u001b[31mred\u001b[0m",
+  "[https://bank.example/login](https://evil.example/) [write to us](mailto:mallory@evil.example) [bank.example](https://evil.example#bank.example) https://honest.example/page",
   "# Title\n\n```html\n</code></pre><script>window.hacked = true</script>\n```\n",
   "x".repeat(300_000),
 ];

@@ -30,11 +30,21 @@ test("nothing that an agent says runs, fetches or hangs, and what it hides is sh
   await card.click();
   await page.getByText("<b>ok</b>").first().waitFor();
   await page.getByRole("button", { name: /Read all of the result/ }).click();
-  await page.getByRole("button", { name: /Show all \d+ lines/ }).waitFor();
+  await page.getByRole("button", { name: /Show all \d+ lines/ }).click();
+  const whole = page.getByRole("region", { name: "All of the output" });
+  await whole.getByText("<b>ok</b>").first().waitFor();
+  assert.ok((await whole.locator(".line").count()) < 200, "of ten thousand lines only those on the screen are drawn");
+  await whole.focus();
+  await page.keyboard.press("End");
+  await page.waitForFunction(() => document.activeElement.scrollTop > 100_000);
+  await whole.getByText("<b>ok</b>").last().waitFor();
   // The page still draws.
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
   assert.equal(await page.evaluate(() => window.hacked), undefined);
   assert.deepEqual(foreign, []);
+  // Where a link leads is said where its text says otherwise.
+  for (const place of ["evil.example", "mallory@evil.example"]) await page.locator(".markdown .place").getByText(`(${place})`).first().waitFor();
+  assert.equal(await page.locator(".markdown a", { hasText: "https://honest.example/page" }).locator(".place").count(), 0);
   const links = await page.locator(".markdown a").evaluateAll((all) => all.map((link) => [link.protocol, link.rel, link.target]));
   for (const [protocol, rel, target] of links) {
     assert.match(protocol, /^(https?|mailto):$/);

@@ -7,6 +7,8 @@ import { test } from "node:test";
 
 import { between, openBrowser, openDevice, pair, picture, startSession } from "./browser.mjs";
 import { Daemon } from "./daemon.mjs";
+import { assertLooksRight } from "./looking.mjs";
+import { startWithProject } from "./project.mjs";
 
 /** A cable between the browser and the daemon that can be pulled. */
 class Cable {
@@ -51,8 +53,8 @@ class Cable {
   }
 }
 
-async function world(test, config) {
-  const daemon = await Daemon.start(config);
+async function world(test, start = () => Daemon.start()) {
+  const daemon = await start();
   const cable = await Cable.to(daemon);
   test.after(async () => {
     cable.close();
@@ -92,8 +94,8 @@ test("a reload in the middle of a flood loses nothing and shows nothing twice", 
 });
 
 test("while the network is cut for 20 seconds the page says since when, sends nothing, and then shows all that it missed", async (test) => {
-  const { daemon, cable, page } = await world(test);
-  await startSession(page, "drip 600 20");
+  const { daemon, cable, page } = await world(test, startWithProject);
+  await startSession(page, "Explain slowly what each module is for", /coder/i);
   await page.waitForFunction(() => document.querySelector(".markdown")?.textContent.length > 40);
   cable.cut();
   const bar = page.locator("[data-phase=offline]");
@@ -101,7 +103,9 @@ test("while the network is cut for 20 seconds the page says since when, sends no
   assert.equal(await page.getByRole("button", { name: "Stop" }).isDisabled(), true);
   assert.equal(await page.getByText("not live").isVisible(), true);
   assert.equal(await page.getByText("was working").first().isVisible(), true, "what was so is not shown as being so");
+  await page.getByText("There is no connection to Roost now.", { exact: true }).waitFor();
   await picture(page, "offline-desk-light");
+  await assertLooksRight(page, "offline on a desk");
   await new Promise((resolve) => setTimeout(resolve, 20_000));
   assert.equal(await bar.isVisible(), true);
   cable.mend();

@@ -6,6 +6,7 @@ import jsQR from "jsqr";
 
 import { openBrowser, openDevice, pair, picture, startSession } from "./browser.mjs";
 import { Daemon } from "./daemon.mjs";
+import { assertLooksRight } from "./looking.mjs";
 
 /** What a camera reads from a picture of the page. */
 async function scan(browser, locator) {
@@ -41,6 +42,7 @@ test("the QR code of the desk opens the page on a phone, which is then in, and t
   await phone.getByRole("heading", { name: "No agent has worked here yet" }).waitFor();
   assert.equal(phone.url(), `${daemon.http}/`);
   await picture(phone, "first-use-phone-light");
+  await assertLooksRight(phone, "first use on a phone");
   await phone.goBack().catch(() => {});
   assert.ok(!phone.url().includes("cdev_p_"), phone.url());
 });
@@ -91,6 +93,8 @@ test("a revoked device shows that it is revoked at once, and keeps nothing", asy
   await row.getByRole("button", { name: "Tap again to revoke" }).click();
   await phone.getByRole("heading", { name: "This device is no longer paired" }).waitFor();
   await picture(phone, "revoked-phone-light");
+  await assertLooksRight(phone, "revoked on a phone");
+  assert.doesNotMatch(await phone.locator("main").innerText(), /HTTP|https?:/);
   assert.deepEqual(await phone.evaluate(() => [Object.keys(localStorage), Object.keys(sessionStorage)].flat().filter((key) => /tokens|draft|place/.test(key))), []);
   await phone.getByRole("link", { name: "pair this device again" }).click();
   await phone.getByLabel("Six digits").fill((await daemon.offer()).code);

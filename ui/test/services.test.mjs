@@ -126,7 +126,7 @@ describe("services", () => {
     await timeline.getByRole("link", { name: /prompted\s+hello/ }).waitFor();
     await desk.getByRole("button", { name: "Services" }).click();
     await timeline.getByText("prompted").waitFor({ state: "detached" });
-    await desk.getByRole("button", { name: "Troubles" }).click();
+    await desk.getByRole("button", { name: "Problems" }).click();
     await timeline.getByText(/^it runs$/).waitFor({ state: "detached" });
     await timeline.getByRole("link", { name: /quarantined.*ill/ }).first().click();
     await desk.waitForURL(/\/services\/svc_/);

@@ -51,6 +51,40 @@ describe("a desk and a phone", () => {
     await asks(desk).first().waitFor({ state: "detached" });
   });
 
+  test("a phone that looks at one session is told what waits in another, and gets there with one tap", async () => {
+    await startSession(phone, "hello");
+    await startSession(desk, "edit elsewhere.txt");
+    const badge = phone.getByRole("link", { name: "1 answer needed in other sessions: to the next" });
+    await badge.click();
+    await phone.waitForURL((url) => url.href === desk.url());
+    await phone.getByRole("dialog", { name: /^Needs your answer: / }).getByRole("button", { name: "Allow once" }).click();
+    await desk.getByText(/Done in \d/).waitFor();
+    await badge.waitFor({ state: "detached" });
+  });
+
+  test("the inbox says what a session does now, also after a reload, and whose prompt is one's own", async () => {
+    await startSession(desk, "edit doing.txt");
+    await desk.locator(".bubble").getByText(/^you · \d\d:\d\d$/).waitFor();
+    await desk.getByRole("button", { name: "Allow once" }).waitFor();
+    await phone.goto(`${daemon.http}/`);
+    await phone.locator("[data-pending]").getByText("doing.txt").first().waitFor();
+    await phone.goto(desk.url());
+    await phone.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    await phone.locator(".bubble").getByText(/^Chrome on Linux · \d\d:\d\d$/).waitFor();
+    await desk.getByRole("button", { name: "Allow once" }).click();
+    await desk.getByText(/Done in \d/).waitFor();
+    await startSession(desk, "out 400000");
+    await desk.getByRole("button", { name: "Allow once" }).click();
+    await desk.getByRole("button", { name: "Tap again to allow" }).click();
+    const row = phone.getByRole("link", { name: /^working out 400000/ });
+    for (let looks = 0; looks < 2; looks++) {
+      await phone.goto(`${daemon.http}/`);
+      await row.getByText("demo.print").waitFor();
+    }
+    await desk.getByRole("button", { name: "Stop" }).click();
+    await desk.getByRole("button", { name: "Stop the agent as well" }).click();
+  });
+
   test("a denial has a reason that the agent is told and everybody sees", async () => {
     await startSession(desk, "edit secret.txt");
     await desk.getByRole("button", { name: "Deny…" }).click();
@@ -139,11 +173,45 @@ describe("a desk and a phone", () => {
     const slider = desk.getByRole("slider", { name: "Moment of the session" });
     await slider.focus();
     await desk.keyboard.press("Home");
-    await desk.getByText("as it was").waitFor();
+    await desk.locator(".scrubber").getByText("as it was").waitFor();
     await desk.getByText(/Done in \d/).waitFor({ state: "detached" });
     await desk.keyboard.press("Escape");
     await desk.getByRole("button", { name: "live" }).click();
     await desk.getByText(/Done in \d/).waitFor();
+  });
+
+  test("at an earlier moment the header, the right column and the address are those of then, also after a reload", async () => {
+    await startSession(desk, "edit then.txt");
+    await desk.getByRole("button", { name: "Allow once" }).click();
+    await desk.getByText(/Done in \d/).waitFor();
+    await desk.getByRole("textbox", { name: "Prompt" }).fill("plan");
+    await desk.getByRole("button", { name: "Send" }).click();
+    await desk.getByText(/Done in \d/).nth(1).waitFor();
+    const column = desk.getByRole("complementary", { name: "About this session" });
+    await column.getByText("Check the result").waitFor();
+    const slider = desk.getByRole("slider", { name: "Moment of the session" });
+    // Back to where the first task was over: nothing was planned, and one file was edited.
+    const id = new URL(desk.url()).pathname.split("/").at(-1);
+    const call = await daemon.device("observe");
+    const { events } = await call("log/read", { session_id: id, after_seq: 0 });
+    const { seq } = events.find((event) => event.type === "task.completed");
+    await desk.goto(`${daemon.http}/s/${id}?then#${seq}`);
+    await column.getByText("As it was at").waitFor();
+    await column.getByText("The agent has made no plan.").waitFor();
+    await column.getByRole("heading", { name: "Edited by then" }).waitFor();
+    await column.getByText("then.txt").waitFor();
+    await desk.locator(".facts").getByText("as it was").waitFor();
+    await desk.locator(".facts").getByText("done", { exact: true }).waitFor();
+    await slider.focus();
+    await desk.keyboard.press("Home");
+    await desk.waitForURL(/\?then#1$/);
+    await column.getByText("The agent had edited no file.").waitFor();
+    await desk.locator(".facts").getByText("ready").waitFor();
+    await desk.reload();
+    await column.getByText("The agent had edited no file.").waitFor();
+    await desk.getByRole("button", { name: "live" }).click();
+    await desk.waitForURL((url) => url.search === "" && url.hash === "");
+    await column.getByText("Check the result").waitFor();
   });
 
   test("a reader who scrolled up stays where they are, also over a reload, and is told what is new", async () => {
@@ -357,5 +425,13 @@ describe("a desk and a phone", () => {
     await desk.getByRole("option", { name: /src\/main\.rs/ }).waitFor();
     await desk.keyboard.press("Enter");
     await desk.getByText('println!("hello")').waitFor();
+    await startSession(desk, "hello");
+    await desk.getByText(/Done in \d/).waitFor();
+    await desk.keyboard.press("Control+k");
+    await desk.getByRole("combobox").fill("settings of this");
+    await desk.getByRole("option", { name: "Settings of this session: mode and model" }).click();
+    await desk.getByRole("dialog", { name: "This session" }).getByRole("button", { name: "Close" }).click();
+    await desk.getByRole("navigation", { name: "Places" }).getByRole("link", { name: "More" }).click();
+    await desk.getByRole("button", { name: "Sign this browser out" }).waitFor();
   });
 });

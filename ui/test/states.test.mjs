@@ -6,9 +6,11 @@ import { test } from "node:test";
 
 import { between, openBrowser, openDevice, pair, picture, startSession } from "./browser.mjs";
 import { Daemon } from "./daemon.mjs";
+import { assertLooksRight } from "./looking.mjs";
+import { startWithProject } from "./project.mjs";
 
-async function world(test, kind, scope = "operate", options = {}) {
-  const daemon = await Daemon.start();
+async function world(test, kind, scope = "operate", options = {}, start = () => Daemon.start()) {
+  const daemon = await start();
   test.after(() => daemon.remove());
   const browser = await openBrowser(test);
   const page = await openDevice(test, browser, kind, options);
@@ -22,11 +24,12 @@ test("loading: a skeleton stands where things will be", async (test) => {
   await page.goto(daemon.http);
   await page.locator(".skeleton .bar").first().waitFor();
   await picture(page, "loading-phone-dark");
+  await assertLooksRight(page, "loading on a phone");
 });
 
 test("busy: two thousand events a second are drawn, and the page still answers", async (test) => {
-  const { page } = await world(test, "desk");
-  await startSession(page, "drip 400000 2000");
+  const { page } = await world(test, "desk", "operate", {}, startWithProject);
+  await startSession(page, "Explain every module to somebody new", /coder/i);
   await page.waitForFunction(() => document.querySelector(".scroll-area")?.innerText.length > 4_000);
   await picture(page, "busy-desk-light");
   await page.getByRole("button", { name: "Stop" }).click();
@@ -49,6 +52,7 @@ test("resuming: after an interruption the page says that it still reads, and cou
   const bar = page.locator("[data-phase=resuming]");
   await bar.getByText(/as of .*reading what happened since/).waitFor();
   await picture(page, "resuming-phone-light");
+  await assertLooksRight(page, "resuming on a phone");
   await page.evaluate(() => {
     const { held } = window;
     window.held = undefined;
@@ -58,30 +62,64 @@ test("resuming: after an interruption the page says that it still reads, and cou
 });
 
 test("refused: a device that may only watch sees everything, and each button that it may not press says why", async (test) => {
-  const { daemon, browser, page } = await world(test, "phone", "observe");
+  const { daemon, browser, page } = await world(test, "phone", "observe", {}, startWithProject);
   const desk = await openDevice(test, browser, "desk");
   await pair(desk, daemon);
-  await startSession(desk, "edit notes.txt");
+  await startSession(desk, "Write the changelog for 0.3", /coder/i);
   await desk.getByRole("button", { name: "Allow once" }).waitFor();
   await page.locator("[data-pending]").first().click();
   const sheet = page.getByRole("dialog");
   await sheet.getByText("This device may only watch").waitFor();
   for (const name of ["Allow once", "Deny…"]) assert.equal(await sheet.getByRole("button", { name }).isDisabled(), true, name);
   await picture(page, "refused-phone-light");
+  await assertLooksRight(page, "refused on a phone");
   await page.goto(`${daemon.http}/services`);
   assert.equal(await page.getByRole("button", { name: "Add", exact: true }).isDisabled(), true);
 });
 
-test("another version: a page and a daemon that do not belong together say so", async (test) => {
-  const { daemon, page } = await world(test, "desk");
-  await between(page, (message, pass) => {
-    if (message.result?.serverInfo) message.result.serverInfo.version = "9.9.9";
-    pass(message);
+for (const [kind, version] of [["desk", "9.9.9"], ["phone", "0.0.9"]]) {
+  test(`another version: a page and a daemon that is ${version} say that they do not belong together`, async (test) => {
+    const { daemon, page } = await world(test, kind);
+    await between(page, new Function("message", "pass", `if (message.result?.serverInfo) message.result.serverInfo.version = "${version}"; pass(message);`));
+    await page.goto(daemon.http);
+    await page.getByText(new RegExp(`Roost is version ${version}, this page \\d`)).waitFor();
+    await page.getByRole("button", { name: "Reload" }).waitFor();
+    await picture(page, kind === "desk" ? "newer-daemon-desk-light" : "older-daemon-phone-light");
+    await assertLooksRight(page, `another version on a ${kind}`);
   });
+}
+
+test("a part of a page that is from before an upgrade offers to load the page again", async (test) => {
+  // The service worker keeps what it once had, so it is a browser without one that meets this first.
+  const { daemon, page } = await world(test, "phone", "operate", { serviceWorkers: "block" });
+  // What the daemon served before it was upgraded is not there any more.
+  let isGone = true;
+  await page.route(/\/assets\/Status-.*\.js$/, (route) => (isGone ? route.fulfill({ status: 404 }) : route.continue()));
+  await page.goto(`${daemon.http}/status`);
+  await page.getByRole("heading", { name: "This part could not be loaded" }).waitFor();
+  await page.getByText("Roost was probably updated").waitFor();
+  await picture(page, "not-loaded-phone-light");
+  await assertLooksRight(page, "a missing part on a phone");
+  isGone = false;
+  await page.getByRole("button", { name: "Reload" }).click();
+  await page.getByRole("heading", { name: "Status" }).waitFor();
+  page.problems.length = 0;
+});
+
+test("more sessions than a page holds are counted, and shown when somebody wants them", async (test) => {
+  const { daemon, page } = await world(test, "phone");
+  const call = await daemon.device();
+  const workspace_id = (await call("workspace/list")).workspaces[0].id;
+  for (let made = 0; made < 205; made++) await call("session/start", { workspace_id, mode: "new", agent_type: "demo", title: `Session ${made}` });
   await page.goto(daemon.http);
-  await page.getByText(/Roost is version 9\.9\.9, this page \d/).waitFor();
-  await page.getByRole("button", { name: "Reload" }).waitFor();
-  await picture(page, "other-version-desk-light");
+  const rows = page.locator(".session-row");
+  const more = page.getByRole("button", { name: "Show more (5 left)" });
+  await more.waitFor();
+  assert.equal(await rows.count(), 200);
+  await more.click();
+  await more.waitFor({ state: "detached" });
+  assert.equal(await rows.count(), 205);
+  await rows.filter({ hasText: /Session 0\b/ }).waitFor();
 });
 
 test("one part fails: it says so and offers to try again, and the rest works", async (test) => {
@@ -95,8 +133,9 @@ test("one part fails: it says so and offers to try again, and the rest works", a
   await page.getByRole("region", { name: "Agents" }).getByText("ready").first().waitFor();
   await figures.scrollIntoViewIfNeeded();
   await picture(page, "part-failed-phone-dark");
+  await assertLooksRight(page, "a part that failed on a phone");
   isBroken = false;
-  await figures.getByText("connected clients").waitFor();
+  await figures.getByText("active sessions").waitFor();
   // The browser reports the answer that the test is about.
   page.problems.length = 0;
 });

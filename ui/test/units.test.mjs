@@ -148,7 +148,7 @@ describe("functions of the page", () => {
     assert.deepEqual(rows.map((row) => row.kind), ["hunk", "same", "removed", "added", "same"]);
     assert.deepEqual(rows[3].marks.map(([start, end]) => rows[3].text.slice(start, end).trim()), ["other"]);
     assert.equal(sideBySide(rows).filter((pair) => pair.left && pair.right).length, 3);
-    assert.equal(changeRows("", "one\n")[0].text, "@@ -0,0 +1,1 @@");
+    assert.deepEqual(changeRows("", "one\n"), [{ kind: "added", text: "one", new: 1 }]);
     assert.equal(unifiedRows("@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n").length, 3);
   });
 
@@ -194,6 +194,47 @@ describe("functions of the page", () => {
     assert.equal(manifestOf({ ...draft, name: " " }), undefined);
     assert.equal(manifestOf({ ...draft, kind: "address" }), undefined);
     assert.equal(manifestOf({ ...draft, kind: "address", endpoint: "https://x.example/mcp" }).metadata.sourceFile, "https://x.example/mcp");
+  });
+
+  test("a picture in a tool's result is found wherever a program puts it, and its bytes are no text", async () => {
+    const { picturesIn } = await load("/src/session/pictures.ts");
+    const { resultText } = await load("/src/session/call.ts");
+    const png = { mediaType: "image/png", data: "iVBORw0KGgo=" };
+    const mcp = { content: [{ type: "text", text: "a chart" }, { type: "image", data: png.data, mimeType: "image/png" }] };
+    const acp = [{ type: "content", content: mcp.content[1] }];
+    const claude = [{ type: "image", source: { type: "base64", media_type: "image/png", data: png.data } }];
+    for (const result of [mcp, acp, claude, JSON.stringify(mcp)]) {
+      assert.deepEqual(picturesIn(result), [png]);
+      assert.doesNotMatch(resultText(result), /iVBOR/);
+    }
+    assert.equal(resultText(mcp), "a chart");
+    // One that was cut has no picture yet, and one with script in it is never drawn.
+    assert.deepEqual(picturesIn(JSON.stringify(mcp).slice(0, 60)), []);
+    assert.deepEqual(picturesIn([{ type: "image", data: "PHN2Zz4=", mimeType: "image/svg+xml" }]), []);
+    assert.equal(resultText('{"rows": 3}'), '{"rows": 3}');
+  });
+
+  test("a failure is a sentence for every kind, also one that this page does not know", async () => {
+    const { failureOf, plainReason } = await load("/src/session/failure.ts");
+    assert.equal(failureOf("AUTH_ERROR").link, "status");
+    assert.equal(failureOf("SOMETHING_NEW").what, "The task failed.");
+    assert.equal(plainReason("the agent answered with error -32603: Internal error: too many words"), "Too many words");
+    assert.equal(plainReason("Codex answered with error 429: slow down"), "Slow down");
+    assert.equal(plainReason("it crashed"), "It crashed");
+  });
+
+  test("what was used until a moment is what was reported until then", async () => {
+    const { usageUntil } = await load("/src/session/usage.ts");
+    const points = [1_000, 2_000, 3_000].map((time) => ({ time, tokens: 10, input: 7, cached: 2, cost: 0.5, context: { used: time, size: 9_000 } }));
+    const then = usageUntil({ input: 21, output: 9, cached: 6, cost: 1.5, points }, new Date(2_000).toISOString());
+    assert.deepEqual([then.input, then.output, then.cached, then.cost, then.context.used, then.points.length], [14, 6, 4, 1, 2_000, 2]);
+  });
+
+  test("times are on a clock of 24 hours, and nothing takes no time", async () => {
+    const { clockTime, exactTime, seconds } = await load("/src/text/time.ts");
+    assert.equal(clockTime(new Date(2026, 0, 5, 14, 3)), "14:03");
+    assert.equal(exactTime(new Date(2026, 0, 5, 0, 3, 9)), "00:03:09");
+    assert.equal(seconds(0.01), "0.1 s");
   });
 
   /** An event of a task, as the log has it. */

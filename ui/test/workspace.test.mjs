@@ -83,6 +83,41 @@ test("files are browsed, shown with their pictures, and searched by content", as
   await page.waitForURL(/files\?path=src%2Fmain\.rs#L2$/);
 });
 
+test("a PDF is drawn within the page, as its policy allows, also one that is all text", async (test) => {
+  const { daemon, page } = await world(test);
+  for (const [name, comment] of [["letter.pdf", "%\xe2\xe3\xcf\xd3\n"], ["plain.pdf", ""]]) await writeFile(join(daemon.work, name), pdf(comment), "latin1");
+  await page.evaluate(() => {
+    window.violations = [];
+    document.addEventListener("securitypolicyviolation", (event) => window.violations.push(event.effectiveDirective));
+  });
+  await page.getByRole("link", { name: "Files" }).click();
+  for (const name of ["letter.pdf", "plain.pdf"]) {
+    // The browser's own viewer is a document of its own within the frame.
+    const viewer = page.waitForEvent("framenavigated", (frame) => frame.url().startsWith("chrome-extension://"));
+    await page.getByRole("link", { name }).click();
+    await page.locator(`iframe[title="${name}"]`).waitFor();
+    await viewer;
+  }
+  assert.deepEqual(await page.evaluate(() => window.violations), []);
+});
+
+/** A PDF with one page and a word on it. */
+function pdf(comment) {
+  const objects = [
+    "<</Type/Catalog/Pages 2 0 R>>",
+    "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+    "<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 4 0 R/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>",
+    "<</Length 42>>\nstream\nBT /F1 24 Tf 20 100 Td (Hello there) Tj ET\nendstream",
+  ];
+  let text = `%PDF-1.4\n${comment}`;
+  const places = objects.map((object, index) => {
+    const place = text.length;
+    text += `${index + 1} 0 obj\n${object}\nendobj\n`;
+    return `${String(place).padStart(10, "0")} 00000 n \n`;
+  });
+  return `${text}xref\n0 5\n0000000000 65535 f \n${places.join("")}trailer\n<</Size 5/Root 1 0 R>>\nstartxref\n${text.length}\n%%EOF\n`;
+}
+
 test("on a phone a diff has the screen for itself, and back leads to the list", async (test) => {
   const { daemon, page } = await world(test, "phone");
   await writeFile(join(daemon.work, "README.md"), "# Another project\n\nIt has one file.\n");

@@ -50,6 +50,7 @@ pub(crate) fn run(root: &Path, args: &[&str]) -> Result {
 /// Checks the types, runs the tests that need no browser, and fails if `ui/dist` is not what the sources become.
 pub(crate) fn check(root: &Path, cache: &Cache) -> Result {
     let project = copy(root, cache)?;
+    check_version(root)?;
     step::run("web app: types", Command::new("npm").args(["run", "--silent", "check"]).current_dir(&project))?;
     let mut tests = Command::new("node");
     tests.args(["--test", "--test-reporter=spec", "test/units.test.mjs"]).current_dir(&project);
@@ -57,6 +58,17 @@ pub(crate) fn check(root: &Path, cache: &Cache) -> Result {
     let mut build = Command::new("node");
     build.args(["build.mjs", "--check"]).arg(root.join(PROJECT).join("dist")).current_dir(&project);
     step::run("web app: ui/dist is what its sources become", &mut build)
+}
+
+/// Fails if the app's version is not the daemon's: each shows the other's where they differ.
+fn check_version(root: &Path) -> Result {
+    let file = root.join(PROJECT).join("package.json");
+    let package = fs::read_to_string(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    let version = env!("CARGO_PKG_VERSION");
+    if package.contains(&format!("\"version\": \"{version}\"")) {
+        return Ok(());
+    }
+    Err(format!("the version in {} is not that of the workspace; set it to {version}", file.display()))
 }
 
 /// Runs the tests in a real browser against the debug build of the daemon; all of them, or those in the files named.

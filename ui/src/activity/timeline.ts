@@ -2,6 +2,7 @@
 
 import type { AuditRecord, RunEvent } from "roost-client";
 import type { IconName } from "../parts/icons";
+import { plainReason } from "../session/failure";
 
 export type Source = "agents" | "tools" | "models" | "services";
 export type Tone = "done" | "working" | "waiting" | "failed" | "muted";
@@ -28,7 +29,6 @@ export interface TimelineEntry {
 type Look = [what: string, icon: IconName, tone: Tone, source: Source];
 
 const LOOKS: Record<string, Look> = {
-  "agent.run_created": ["session begun", "plus", "muted", "agents"],
   "agent.run_started": ["prompted", "pencil", "working", "agents"],
   "agent.run_completed": ["done", "circleCheck", "done", "agents"],
   "agent.run_failed": ["failed", "circleX", "failed", "agents"],
@@ -67,7 +67,7 @@ export function fromRun(event: RunEvent): TimelineEntry {
   const [what, icon, tone, source] = lookOf(event.kind);
   const run = text(event.data.runId);
   return {
-    id: `run:${run}:${event.seq}`, at: Date.parse(event.at), source, what, icon, message: ORDINARY_ENDS[event.message] ?? event.message, who: text(event.data.agent), run,
+    id: `run:${run}:${event.seq}`, at: Date.parse(event.at), source, what, icon, message: ORDINARY_ENDS[event.message] ?? (event.kind === "agent.run_failed" ? plainReason(event.message) : event.message), who: text(event.data.agent), run,
     seq: event.seq, service: event.serviceId, isTrouble: event.level !== "info", tone: event.level === "error" ? "failed" : tone,
   };
 }
@@ -85,10 +85,13 @@ export function fromAudit(record: AuditRecord): TimelineEntry {
   };
 }
 
+/** That a session begins is told by its first prompt, and that a model used nothing tells nothing. */
+const isNoise = (event: RunEvent) => event.kind === "agent.run_created" || (event.kind === "agent.llm_called" && event.message === "0 tokens");
+
 /** Both in one, the latest first. A call that the gateway recorded is not shown once more as the agent's. */
 export function merge(events: readonly RunEvent[], records: readonly AuditRecord[]): TimelineEntry[] {
   const recorded = new Set(records.map((record) => record.data.toolCallId).filter(Boolean));
-  const runs = events.filter((event) => event.kind !== "agent.tool_called" || !recorded.has(event.data.toolCallId)).map(fromRun);
+  const runs = events.filter((event) => !isNoise(event) && (event.kind !== "agent.tool_called" || !recorded.has(event.data.toolCallId))).map(fromRun);
   return [...runs, ...records.map(fromAudit)].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
 }
 

@@ -1,12 +1,14 @@
 // The one connection of the page, and whether what the screen shows is live.
 
 import { Client, ConnectionLost, NotConnected, RoostError, TokenRefused, type InitializeResult, type Methods, type RuntimeEntry, type ServerCapabilities } from "roost-client";
+import { rememberOwnClient } from "./own-clients";
+import { version } from "../../package.json";
 import { accessToken, forget, keepFresh, onChange, revoke, stored } from "./tokens";
 
 /** Seconds before each try to connect again (seed 004); after ten tries it is once a minute. */
 const LADDER = [1, 2, 4, 8, 16, 30, 30, 30, 30, 30, 60];
-/** The version of the protocol's daemon that this page was built with. */
-export const PAGE_VERSION = "0.1.0";
+/** The version of the daemon that this page was built with; `cargo xtask test` holds the two together. */
+export const PAGE_VERSION = version;
 
 /** The default agent of a daemon without a registry. */
 const OLD_DEFAULT = "claude";
@@ -137,6 +139,7 @@ class LiveConnection {
 
   #connected(hello: InitializeResult): void {
     this.hello = hello;
+    rememberOwnClient(hello.clientId);
     this.reason = "";
     this.phase = this.asOf ? "resuming" : "connecting";
     const round = ++this.#round;

@@ -1,7 +1,13 @@
 // The daemon's figures over the last minutes, read from what it shows to Prometheus.
 
+/** Figures that the status tells in words beside them. */
+const TOLD = new Set(["roost_connected_clients", "roost_pending_requests", "roost_active_tasks"]);
+
 /** Values that are kept of each figure. */
 const KEPT = 90;
+
+/** A figure as it is drawn. */
+export type Figure = Pick<Series, "name" | "label" | "values" | "shown">;
 
 export class Series {
   values: number[] = [];
@@ -23,7 +29,7 @@ export class Series {
 }
 
 /** Reads the figures without labels, sums those with labels, and adds them to their history. */
-export function parseMetrics(text: string, history: Map<string, Series>): Series[] {
+export function parseMetrics(text: string, history: Map<string, Series>): Figure[] {
   const kinds = new Map<string, string>();
   const sums = new Map<string, number>();
   for (const line of text.split("\n")) {
@@ -34,11 +40,13 @@ export function parseMetrics(text: string, history: Map<string, Series>): Series
   }
   for (const [name, value] of sums) {
     const kind = kinds.get(name);
-    if ((kind !== "gauge" && kind !== "counter") || !Number.isFinite(value)) continue;
+    if ((kind !== "gauge" && kind !== "counter") || !Number.isFinite(value) || TOLD.has(name)) continue;
     const label = name.replace(/^(roost|cdev)_/, "").replace(/_total$/, "").replaceAll("_", " ");
     const series = history.get(name) ?? new Series(name, label);
     series.add(value, kind === "counter");
     history.set(name, series);
   }
-  return [...history.values()].sort((one, other) => one.label.localeCompare(other.label)).slice(0, 12);
+  // New objects each time: whoever draws them sees that they changed.
+  const all = [...history.values()].map(({ name, label, values, shown }) => ({ name, label, values, shown }));
+  return all.sort((one, other) => one.label.localeCompare(other.label)).slice(0, 12);
 }

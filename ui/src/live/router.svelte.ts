@@ -3,7 +3,7 @@
 export type Place =
   | { name: "inbox" }
   | { name: "new" }
-  | { name: "session"; id: string; seq?: number }
+  | { name: "session"; id: string; seq?: number; isThen: boolean }
   | { name: "workspaces" }
   | { name: "workspace"; id: string; tab: string; path: string }
   | { name: "services"; id: string }
@@ -22,7 +22,7 @@ export function parse(pathname: string, hash: string, search: string): Place {
     case "":
       return { name: "inbox" };
     case "s":
-      return id ? { name: "session", id, seq: Number.isNaN(seq) ? undefined : seq } : { name: "inbox" };
+      return id ? { name: "session", id, seq: Number.isNaN(seq) ? undefined : seq, isThen: new URLSearchParams(search).has("then") } : { name: "inbox" };
     case "w":
       return id ? { name: "workspace", id, tab: tab || "changes", path } : { name: "workspaces" };
     case "services":
@@ -82,6 +82,9 @@ class Router {
 export const router = new Router();
 
 export const sessionAddress = (id: string, seq?: number) => `/s/${encodeURIComponent(id)}${seq ? `#${seq}` : ""}`;
+
+/** The session as it was after an event. */
+export const momentAddress = (id: string, seq: number) => `/s/${encodeURIComponent(id)}?then#${seq}`;
 
 export function workspaceAddress(id: string, tab = "", path = ""): string {
   const query = path ? `?path=${encodeURIComponent(path)}` : "";

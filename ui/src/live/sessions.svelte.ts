@@ -1,6 +1,7 @@
 // All sessions and all that waits for a person, kept as the daemon has them: an event says what to ask for again.
 
 import { ERRORS, RoostError, type PendingRequest, type SessionInfo, type Workspace } from "roost-client";
+import { callFacts, shortPath } from "../session/call";
 import { oneLine } from "../text/hidden";
 import { live, onClient } from "./connection.svelte";
 import { toasts } from "./toasts.svelte";
@@ -13,11 +14,9 @@ const TYPES = [
   "session_id_resolved",
   "claude_status",
   "claude_session_info",
-  "claude_message",
   "claude_waiting",
   "pty_permission",
   "pty_permission_resolved",
-  "pty_spinner",
   "error",
   "workspace_removed",
   "git_operation_completed",
@@ -30,6 +29,9 @@ const AGAIN_MS = 3_000;
 /** Sessions that are read at first, and those of each further page. */
 const LISTED = 200;
 const PAGE = 500;
+/** Sessions at work whose last line is read, and a `seq` beyond every end. */
+const LINES_READ = 20;
+const END = Number.MAX_SAFE_INTEGER;
 
 export type SessionState = "waiting" | "working" | "failed" | "stopped" | "done" | "ready";
 
@@ -45,7 +47,8 @@ class Sessions {
   notices = $state.raw<string[]>([]);
   #changed = new Set<string>();
   #isPendingChanged = false;
-  #isWhole = false;
+  /** How many sessions somebody wants to see. */
+  #wanted = LISTED;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   byId(id: string): SessionInfo | undefined {
@@ -58,6 +61,12 @@ class Sessions {
 
   pendingOf(id: string): PendingRequest[] {
     return this.pending.filter((request) => request.session_id === id);
+  }
+
+  /** What waits in other sessions, the one that comes after this session's in the queue first. */
+  pendingElsewhere(id: string): PendingRequest[] {
+    const at = this.pending.findLastIndex((request) => request.session_id === id) + 1;
+    return [...this.pending.slice(at), ...this.pending.slice(0, at)].filter((request) => request.session_id !== id);
   }
 
   stateOf(session: SessionInfo): SessionState {
@@ -109,11 +118,22 @@ class Sessions {
 
   /** Reads the sessions of all pages: a list shows the latest, and a search looks at all of them. */
   async readAll(): Promise<void> {
-    this.#isWhole = true;
-    while (this.all.length < this.total) {
-      const { sessions, total } = await live.call("session/list", { limit: PAGE, offset: this.all.length });
+    this.#wanted = Infinity;
+    await this.#readOn();
+  }
+
+  /** Reads the sessions of the next page. */
+  async readMore(): Promise<void> {
+    this.#wanted = this.all.length + LISTED;
+    await this.#readOn();
+  }
+
+  async #readOn(): Promise<void> {
+    while (this.all.length < Math.min(this.total, this.#wanted)) {
+      const limit = Math.min(PAGE, this.#wanted - this.all.length);
+      const { sessions, total } = await live.call("session/list", { limit, offset: this.all.length });
       const known = new Set(this.all.map((session) => session.session_id));
-      const more = sessions.filter((session) => !known.has(session.session_id));
+      const more = sessions.filter((session) => !known.has(session.session_id)).map(withOwnName);
       [this.all, this.total] = [[...this.all, ...more], total];
       if (more.length === 0) return;
     }
@@ -121,10 +141,33 @@ class Sessions {
 
   async #readSessions(): Promise<void> {
     const { sessions, total, notices } = await live.call("session/list", { limit: LISTED });
-    this.all = sessions;
+    this.all = sessions.map(withOwnName);
     this.total = total;
     this.notices = notices ?? [];
-    if (this.#isWhole) await this.readAll();
+    await this.#readOn();
+  }
+
+  /** Reads what sessions at work did last; messages are sent to those who have a session open, and a list has none. */
+  async readLastLines(): Promise<void> {
+    const working = this.all.filter((session) => session.record.open_task).slice(0, LINES_READ);
+    await Promise.all(working.map((session) => this.#readLastLine(session)));
+  }
+
+  async #readLastLine({ session_id, project_path }: SessionInfo): Promise<void> {
+    const types = ["model.output.completed", "tool.call.requested"];
+    const [last] = (await live.call("log/read", { session_id, before_seq: END, types, limit: 1 })).events;
+    if (last?.type === "tool.call.requested") {
+      const { subject, sort } = callFacts(last.payload.name, last.payload.input, last.payload.kind);
+      this.#setLastLine(session_id, `${sort === "command" ? "$ " : ""}${oneLine(shortPath(subject, project_path))}`);
+    }
+    if (last?.type === "model.output.completed") {
+      this.#setLastLine(session_id, last.payload.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).at(-1) ?? "");
+    }
+  }
+
+  #setLastLine(id: string, text: string): void {
+    const last = text.trimEnd().split("\n").at(-1)?.trim().slice(0, 200);
+    if (last && last !== this.lastLines[id]) this.lastLines[id] = last;
   }
 
   async #readPending(): Promise<void> {
@@ -133,17 +176,21 @@ class Sessions {
 
   #put(session: SessionInfo): void {
     const others = this.all.filter((other) => other.session_id !== session.session_id);
-    this.all = session.record.hidden ? others : [session, ...others];
+    const before = this.all.length;
+    this.all = session.record.hidden ? others : [withOwnName(session), ...others];
+    this.total += this.all.length - before;
   }
+}
+
+/** A client of the gateway is called what it calls itself, without the id that tells it apart in the log. */
+export function withOwnName(session: SessionInfo): SessionInfo {
+  if (session.agent_type !== "mcp") return session;
+  return { ...session, summary: session.summary.replace(/ \(MCP client, [^()]*\)$/, "") };
 }
 
 export const sessions = new Sessions();
 
 onClient((client) => {
-  const line = (id: string, text: string) => {
-    const last = text.trimEnd().split("\n").at(-1)?.trim();
-    if (last) sessions.lastLines[id] = last.slice(0, 200);
-  };
   for (const name of ["session_start", "session_end", "session_stopped", "claude_status", "error"] as const) {
     client.on(name, ({ session_id }) => sessions.change(session_id, { asks: name !== "session_start" }));
   }
@@ -159,12 +206,6 @@ onClient((client) => {
     const what = oneLine(sessions.byId(session_id)?.summary ?? "a session", 40);
     toasts.say(`${answered_by.user_id ?? "Somebody at the machine"} ${decision === "allow" ? "said yes" : "said no"} in “${what}”`);
   });
-  client.on("claude_message", ({ session_id, type, content }) => {
-    const texts = content.flatMap((block) => (block.type === "text" && block.text ? [block.text] : []));
-    const last = texts.at(-1);
-    if (type === "assistant" && last) line(session_id, last);
-  });
-  client.on("pty_spinner", ({ session_id, message }) => line(session_id, message));
   client.on("workspace_removed", () => void sessions.readWorkspaces().catch(() => {}));
   client.on("git_branch_changed", () => void sessions.readWorkspaces().catch(() => {}));
   client.on("git_operation_completed", () => void sessions.readWorkspaces().catch(() => {}));

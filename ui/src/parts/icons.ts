@@ -7,6 +7,7 @@ import arrowUp from "lucide-static/icons/arrow-up.svg?raw";
 import brain from "lucide-static/icons/brain.svg?raw";
 import check from "lucide-static/icons/check.svg?raw";
 import chevronDown from "lucide-static/icons/chevron-down.svg?raw";
+import chevronLeft from "lucide-static/icons/chevron-left.svg?raw";
 import chevronRight from "lucide-static/icons/chevron-right.svg?raw";
 import circle from "lucide-static/icons/circle.svg?raw";
 import circleCheck from "lucide-static/icons/circle-check.svg?raw";
@@ -43,7 +44,7 @@ import wrench from "lucide-static/icons/wrench.svg?raw";
 import x from "lucide-static/icons/x.svg?raw";
 
 const files = {
-  activity, arrowDown, arrowLeft, arrowUp, brain, check, chevronDown, chevronRight, circle, circleCheck, circleDot,
+  activity, arrowDown, arrowLeft, arrowUp, brain, check, chevronDown, chevronLeft, chevronRight, circle, circleCheck, circleDot,
   circleHelp, circleX, ellipsis, eye, file, fileDiff, folder, folderGit, gitBranch, globe, hourglass, image, inbox, loader,
   monitor, octagonX, pencil, play, plug, plus, rotate, search, server, square, terminal, trash, triangleAlert, wifiOff,
   wrench, x,

@@ -1,6 +1,7 @@
 // What a tool call does, read from its arguments: whatever the agent calls it, this is what would run or change.
 
 import type { ApprovalRequestedPayload, CallPattern, ToolKind } from "roost-client";
+import { holdsPicture, isPicture } from "./pictures";
 
 export interface Change {
   path: string;
@@ -107,11 +108,18 @@ export function holdsAnywhere(pattern: CallPattern): boolean {
 /** The rule that asked, in words. */
 export function ruleText(rule: string | undefined): string {
   if (!rule) return "no named rule";
-  if (rule === DANGEROUS_RULE) return "dangerous calls always ask";
+  if (rule === DANGEROUS_RULE) return "Asks in every mode";
   const mode = /^permission_mode:(\w+)/.exec(rule)?.[1];
-  if (mode) return `asks in the mode “${mode.replace("_", " ")}”`;
-  return rule;
+  return mode ? (MODE_RULES[mode] ?? `The mode “${mode.replace("_", " ")}” decided`) : rule;
 }
+
+const MODE_RULES: Record<string, string> = {
+  plan: "Plan mode only reads",
+  ask: "Ask mode asks before changes",
+  accept_edits: "This mode asks before all but edits",
+  auto: "Auto mode asks before dangerous calls",
+  yolo: "Yolo mode asks for nothing",
+};
 
 const DANGEROUS_RULE = "permission_mode:dangerous";
 
@@ -123,9 +131,10 @@ export function isDangerous({ rule, kind, class: harm }: Pick<ApprovalRequestedP
 /** The text of a tool's result, which may be text, blocks of text or data. */
 export function resultText(result: unknown): string {
   if (result === undefined || result === null) return "";
-  if (typeof result === "string") return result;
+  if (typeof result === "string") return holdsPicture(result) ? "" : result;
   if (Array.isArray(result)) return result.map(resultText).filter(Boolean).join("\n");
   const fields = result as Fields;
+  if (isPicture(fields)) return "";
   if (typeof fields.text === "string") return fields.text;
   if (fields.content !== undefined) return resultText(fields.content);
   return JSON.stringify(result, null, 2);

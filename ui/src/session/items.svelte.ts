@@ -13,6 +13,7 @@ import type {
   ToolKind,
   TranscriptContentBlock,
 } from "roost-client";
+import { isOwnClient } from "../live/own-clients";
 import { MarkdownStream } from "../text/markdown-stream";
 
 /** Characters of a running tool's output that are held; the daemon has the rest. */
@@ -35,6 +36,8 @@ export class PromptItem extends BaseItem {
   blocks: TranscriptContentBlock[] = [];
   /** The device that sent it; absent if it was sent from this machine. */
   by?: string;
+  /** The connection that it came over. */
+  client?: string;
   task = "";
 }
 
@@ -134,7 +137,7 @@ export interface Usage {
   cost?: number;
   context?: { used: number; size: number };
   /** One point per report: when, tokens of that report, and its cost. */
-  points: { time: number; tokens: number; cost: number }[];
+  points: { time: number; tokens: number; input: number; cached: number; cost: number; context?: { used: number; size: number } }[];
 }
 
 export interface Plan {
@@ -145,6 +148,6 @@ export interface Plan {
 /** The name to show for whoever answered. */
 export function answererName(by: Answerer | undefined, clientId: string | undefined): string {
   if (!by) return "nobody";
-  if (by.client_id && by.client_id === clientId) return "you";
+  if (by.client_id && (by.client_id === clientId || isOwnClient(by.client_id))) return "you";
   return by.user_id ?? (by.from === "local" ? "somebody at the machine" : "another client");
 }

@@ -4,10 +4,12 @@
 import type { Message, NormalizedEvent, QueuedPrompt, SessionInfo, WorktreeInfo } from "roost-client";
 import { explain, live } from "../live/connection.svelte";
 import { followLog, leaveLog } from "../live/log-feed";
-import { sessions } from "../live/sessions.svelte";
+import { sessions, withOwnName } from "../live/sessions.svelte";
+import { Moment } from "./moment.svelte";
 import { messagesToTranscript } from "./past-messages";
 import type { Plan, Usage } from "./items.svelte";
 import { rowsOf, type Row } from "./rows";
+import { usageUntil } from "./usage";
 import { Transcript } from "./transcript";
 
 /** A `seq` beyond every end. */
@@ -33,14 +35,6 @@ export interface Tick {
   type: (typeof TICK_TYPES)[number];
 }
 
-/** The session as it was at a moment. */
-export interface Moment {
-  seq: number;
-  time: string;
-  rows: Row[];
-  plan?: Plan;
-}
-
 export class OpenSession {
   info = $state.raw<SessionInfo>();
   rows = $state.raw<Row[]>([]);
@@ -62,6 +56,8 @@ export class OpenSession {
   worktree = $state.raw<WorktreeInfo>();
   /** The moment that is shown in place of now; absent while the screen is live. */
   moment = $state.raw<Moment>();
+  /** What was used by the moment that is shown. */
+  usageShown = $derived.by(() => (this.moment ? usageUntil(this.usage, this.moment.time) : this.usage));
   /** Whether the reader is at the end, where new text appears. */
   isAtEnd = true;
   #transcript = new Transcript();
@@ -75,6 +71,8 @@ export class OpenSession {
   /** The messages of a session that only its runtime has. */
   #messages: Message[] = [];
   #isScrubbing = false;
+  /** Grows with each return to live. */
+  #turn = 0;
   #isClosed = false;
   readonly #undo: (() => void)[];
 
@@ -129,7 +127,7 @@ export class OpenSession {
 
   async refreshInfo(): Promise<void> {
     const info = await live.call("session/get", { session_id: this.id });
-    this.info = info;
+    this.info = withOwnName(info);
     this.queue = info.record.queue ?? [];
     this.viewers = Math.max(1, info.viewers.length);
     await this.#findWorktree(info).catch(() => {});
@@ -183,7 +181,10 @@ export class OpenSession {
       while (this.#wanted !== undefined) {
         const at = this.#wanted;
         this.#wanted = undefined;
-        this.moment = await this.#momentAt(at);
+        const turn = this.#turn;
+        const moment = await Moment.read(this.id, at);
+        // Who went back to live meanwhile wants no moment any more.
+        if (turn === this.#turn) this.moment = moment;
       }
     } catch (error) {
       this.failure = explain(error);
@@ -193,21 +194,10 @@ export class OpenSession {
   }
 
   goLive(): void {
+    this.#turn += 1;
     this.#wanted = undefined;
     this.moment = undefined;
     this.unseen = 0;
-  }
-
-  async #momentAt(seq: number): Promise<Moment> {
-    const before_seq = seq + 1;
-    const [page, plans] = await Promise.all([
-      live.call("log/read", { session_id: this.id, before_seq, limit: 600 }),
-      live.call("log/read", { session_id: this.id, before_seq, types: ["plan.updated"], limit: 1 }),
-    ]);
-    const then = new Transcript();
-    for (const event of [...plans.events, ...page.events]) then.apply(event);
-    then.flush();
-    return { seq, time: page.events.at(-1)?.time ?? "", rows: rowsOf(then.items), plan: then.plan };
   }
 
   async #open(): Promise<void> {

@@ -222,6 +222,7 @@ export class Transcript {
     const item = new PromptItem(`p:${event.seq}`, event.seq, event.time);
     item.blocks = event.payload.messages.flatMap((message) => (message.role === "user" ? message.content : []));
     item.by = event.trace.user_id;
+    item.client = event.trace.client_id;
     item.task = event.trace.task_id ?? "";
     this.#taskStartedAt = event.time;
     this.#knowsTask = true;
@@ -233,6 +234,7 @@ export class Transcript {
     const item = new PromptItem(`p:${event.seq}`, event.seq, event.time);
     item.blocks = event.payload.message.content;
     item.by = event.trace.user_id;
+    item.client = event.trace.client_id;
     item.task = event.trace.task_id ?? "";
     this.#add(item);
   }
@@ -325,7 +327,9 @@ export class Transcript {
     usage.cached += cached_input_tokens;
     if (cost_usd !== undefined) usage.cost = (usage.cost ?? 0) + cost_usd;
     usage.context = context ?? usage.context;
-    usage.points.push({ time: Date.parse(event.time), tokens: input_tokens + output_tokens, cost: cost_usd ?? 0 });
+    usage.points.push({
+      time: Date.parse(event.time), tokens: input_tokens + output_tokens, input: input_tokens, cached: cached_input_tokens, cost: cost_usd ?? 0, context,
+    });
   }
 
   #ended(event: Of<"task.completed"> | Of<"task.failed"> | Of<"task.stopped">): void {

@@ -28,7 +28,9 @@ export function unifiedRows(diff: string): DiffRow[] {
 
 /** The rows of the change from one text to another, with three lines around each change. */
 export function changeRows(before: string, after: string): DiffRow[] {
-  return structuredPatch("", "", before, after, "", "", { context: 3 }).hunks.flatMap(hunkRows);
+  const rows = structuredPatch("", "", before, after, "", "", { context: 3 }).hunks.flatMap(hunkRows);
+  // Where there was nothing before, numbers of lines say no more than the lines.
+  return before === "" ? rows.filter((row) => row.kind !== "hunk") : rows;
 }
 
 export function countRows(rows: readonly DiffRow[]): { added: number; removed: number } {

@@ -18,12 +18,36 @@ markdown.validateLink = (link) => /^(https?:|mailto:)/i.test(link.trim());
 
 const purify = DOMPurify(window);
 purify.addHook("afterSanitizeAttributes", (node) => {
+  // A block of code that is wider than the screen scrolls, also by keyboard.
+  if (node.tagName === "PRE") node.setAttribute("tabindex", "0");
   if (node.tagName !== "A") return;
   node.setAttribute("target", "_blank");
   node.setAttribute("rel", "noopener noreferrer nofollow");
-  // A link shows where it leads, whatever its text says.
+  // A link shows where it leads, whatever its text says; a phone has no pointer that could rest on it.
   node.setAttribute("title", node.getAttribute("href") ?? "");
+  const place = placeOf(node.getAttribute("href") ?? "");
+  if (!place || saysPlace(node.textContent ?? "", place)) return;
+  const mark = node.ownerDocument.createElement("span");
+  mark.className = "place";
+  mark.textContent = ` (${place})`;
+  node.append(mark);
 });
+
+/** The host of a web address, or the whole of a mail address. */
+function placeOf(address: string): string {
+  try {
+    const { protocol, host, pathname } = new URL(address);
+    return protocol === "mailto:" ? decodeURIComponent(pathname) : host;
+  } catch {
+    return "";
+  }
+}
+
+/** Whether a link's text is an address at this place, and not one that only begins or ends like it. */
+function saysPlace(text: string, place: string): boolean {
+  const said = text.trim().toLowerCase().replace(/^(?:https?:\/\/|mailto:)/, "");
+  return said.startsWith(place) && /^(?:$|[/?#])/.test(said.slice(place.length));
+}
 
 const ALLOWED = {
   ALLOWED_TAGS: [

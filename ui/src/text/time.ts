@@ -1,12 +1,15 @@
 // Times and amounts for people.
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
-const exact = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+/** The same clock in every language: one that is read at a glance beside others, as in logs. */
+const hourCycle = "h23";
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle });
+const exact = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle });
 const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
-const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium", hourCycle });
 
 export const clockTime = (time: string | Date) => clock.format(new Date(time));
 export const exactTime = (time: string | Date) => exact.format(new Date(time));
+export const dayOf = (time: string | Date) => day.format(new Date(time));
 export const fullTime = (time: string | Date) => full.format(new Date(time));
 
 /** How long ago something was, as short as a list needs it. */
@@ -25,7 +28,8 @@ export function duration(from: string | undefined, to: string | undefined): stri
 }
 
 export function seconds(count: number): string {
-  if (count < 10) return `${count.toFixed(1)} s`;
+  // What took no time that can be told is not shown as none.
+  if (count < 10) return `${Math.max(0.1, count).toFixed(1)} s`;
   if (count < 60) return `${Math.round(count)} s`;
   const minutes = Math.floor(count / 60);
   if (minutes < 60) return `${minutes} min ${Math.round(count % 60)} s`;
