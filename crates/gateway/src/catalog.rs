@@ -116,7 +116,7 @@ impl MissingService {
 /// Where a service that cannot be used is in its life, in words.
 pub(crate) fn state_of(lifecycle: Lifecycle) -> &'static str {
     match lifecycle {
-        Lifecycle::Running => "it runs",
+        Lifecycle::Running => "it cannot be reached",
         Lifecycle::Registered => "it was not started yet",
         Lifecycle::Starting => "it is starting",
         Lifecycle::Stopping => "it is being stopped",

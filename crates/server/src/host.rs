@@ -35,10 +35,10 @@ use crate::metrics::RunningTasks;
 use crate::notification_cache::NotificationCache;
 use crate::presence::Presence;
 use crate::running_operations::RunningOperations;
+use crate::sent_prompts::SentPrompts;
 use crate::session_clients::SessionClients;
 use crate::settings::Settings;
 use crate::tail::Tails;
-use crate::sent_prompts::SentPrompts;
 use crate::upload_parts::UploadParts;
 use crate::workspaces::Workspaces;
 

@@ -76,7 +76,6 @@ impl ServiceView {
         }))
     }
 
-<<<<<<< HEAD
     /// Whether agents may read what it says besides its tools. While all of its tools wait for an approval, nobody has looked
     /// at it yet.
     fn is_trusted(&self) -> bool {
@@ -84,30 +83,15 @@ impl ServiceView {
         held_back.peek().is_none() || self.tools.iter().any(ReviewedTool::is_offered)
     }
 
-    /// Why clients cannot use it; `None` if they can, or if nobody wants it to run.
-    pub(super) fn missing(&self) -> Option<MissingService> {
-        let lifecycle = self.life.lifecycle;
-        if lifecycle == Lifecycle::Running || !self.stored.manifest.spec.enabled {
-            return None;
-        }
-        let reason = state_of(lifecycle);
-=======
     /// Why clients cannot use it; `None` if they can, or if nobody wants it to run. One that runs and could not be reached
     /// just now is named, though what it offers is still listed.
     pub(super) fn missing(&self) -> Option<MissingService> {
         let lifecycle = self.life.lifecycle;
-        let reason = match lifecycle {
-            Lifecycle::Running if self.life.health == Health::Unreachable => "it cannot be reached",
-            Lifecycle::Running => return None,
-            _ if !self.stored.manifest.spec.enabled => return None,
-            Lifecycle::Registered => "it was not started yet",
-            Lifecycle::Starting => "it is starting",
-            Lifecycle::Stopping => "it is being stopped",
-            Lifecycle::Stopped => "it is stopped",
-            Lifecycle::Crashed => "it failed",
-            Lifecycle::Quarantined => "it is quarantined",
-        };
->>>>>>> g16
+        let is_usable = lifecycle == Lifecycle::Running && self.life.health != Health::Unreachable;
+        if is_usable || !self.stored.manifest.spec.enabled {
+            return None;
+        }
+        let reason = state_of(lifecycle);
         let reason = match &self.life.last_error {
             Some(error) => format!("{reason}: {error}"),
             None => reason.to_owned(),
