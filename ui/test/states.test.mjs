@@ -211,3 +211,16 @@ test("what waits is told by the system while nobody looks, with the count on the
   await page.waitForURL(`**/s/${session_id}`);
   assert.match(await page.title(), /^\(1\) edit told\.txt · Roost$/);
 });
+
+test("nothing jumps while an agent writes", async (test) => {
+  const { page } = await world(test, "desk");
+  await page.addInitScript(() => {
+    window.shifts = [];
+    new PerformanceObserver((list) => window.shifts.push(...list.getEntries().filter((entry) => !entry.hadRecentInput).map((entry) => entry.value))).observe({ type: "layout-shift" });
+  });
+  await startSession(page, "drip 2000 300 apart");
+  await page.waitForFunction(() => document.querySelector(".scroll-area")?.scrollHeight > 3_000);
+  await page.evaluate(() => (window.shifts.length = 0));
+  await page.waitForFunction(() => document.querySelector(".scroll-area")?.scrollHeight > 6_000);
+  assert.deepEqual(await page.evaluate(() => window.shifts), []);
+});

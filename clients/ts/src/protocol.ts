@@ -394,9 +394,9 @@ export interface Events {
   claude_permission: ClaudePermission;
   /** A tool call waits for an answer, in a session without a terminal's panel. */
   agent_permission: ClaudePermission;
-  /** The session's model is known or another. */
+  /** The session's model is known or another, or its title, its mode or whether lists show it: ask for the rest. */
   claude_session_info: ClaudeSessionInfo;
-  /** The session's model is known or another. */
+  /** The session's model is known or another, or its title, its mode or whether lists show it: ask for the rest. */
   agent_session_info: ClaudeSessionInfo;
   /** A tool call waits for an answer. */
   pty_permission: PtyPermission;

@@ -99,9 +99,12 @@ class Sessions {
     const [changed, asks] = [[...this.#changed], this.#isPendingChanged];
     this.#changed.clear();
     this.#isPendingChanged = false;
-    if (asks) await this.#readPending().catch(() => (this.#isPendingChanged = true));
+    const waits = asks ? live.call("permission/pending", {}) : undefined;
+    waits?.catch(() => (this.#isPendingChanged = true));
     if (changed.length > 8) await this.#readSessions().catch(() => changed.forEach((id) => this.#changed.add(id)));
     else await Promise.all(changed.map((id) => this.#readOne(id)));
+    // After the sessions, so that whoever is told what waits can be told where.
+    await waits?.then(({ requests }) => (this.pending = requests)).catch(() => {});
     // What could not be read is asked for again; without a connection everything is read with the next one.
     if (live.isLive && (this.#isPendingChanged || this.#changed.size > 0)) this.#timer ??= setTimeout(() => this.#refresh(), AGAIN_MS);
   }
