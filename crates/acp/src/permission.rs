@@ -78,6 +78,7 @@ mod tests {
             kind: None,
             input,
             input_ref: None,
+            class: None,
             rule: None,
             offer,
             expires_at: None,

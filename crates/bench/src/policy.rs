@@ -122,6 +122,7 @@ fn approval_requested(session: &SessionId) -> NewEvent {
         kind: None,
         input,
         input_ref: None,
+        class: None,
         rule: Some("permission_mode:ask".into()),
         offer: None,
         expires_at: None,

@@ -10,7 +10,7 @@ use roost_model::mode::Mode;
 use roost_model::pattern::{CallPattern, RememberedRule, Touches};
 use roost_model::payload::ToolCallRequestedPayload;
 use roost_model::runtime::RuntimeName;
-use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolPolicyEvaluation};
+use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolClass, ToolPolicyEvaluation};
 use roost_policy::{
     Call, Context, ControlFiles, Effect, Memory, NO_APPROVER, Pattern, Remembered, RuleSet, RuntimePermissions, Scope,
     Toolset,
@@ -29,6 +29,8 @@ pub(crate) struct Judgement {
     pub(crate) evaluations: Vec<ToolPolicyEvaluation>,
     /// The reason that the agent reads if the call is denied.
     pub(crate) reason: String,
+    /// How much harm the call can do; `None` if nobody looked.
+    pub(crate) class: Option<ToolClass>,
     /// The pattern that an answer with a longer scope than "once" would remember.
     pub(crate) offer: Option<CallPattern>,
 }
@@ -61,11 +63,12 @@ impl Judgement {
             Some(PolicyResult::Ask) => 1,
             Some(PolicyResult::Deny) | None => 2,
         };
+        let class = self.class.max(other.class);
         if strictness(&other) <= strictness(&self) {
-            return self;
+            return Self { class, ..self };
         }
         let evaluations = self.evaluations.into_iter().chain(other.evaluations).collect();
-        Self { evaluations, reason: other.reason, offer: None }
+        Self { evaluations, reason: other.reason, class, offer: None }
     }
 }
 
@@ -132,7 +135,8 @@ impl Judge {
         let reason = if rule == NO_APPROVER { NOBODY.into() } else { format!("the rule {rule} denies it") };
         let asks = evaluation.words.iter().any(|word| word.result == PolicyResult::Ask);
         let offer = asks.then(|| offered(evaluation.remember)).flatten();
-        Judgement { evaluations: evaluation.words, reason, offer }
+        let class = Some(evaluation.classified.classes.worst());
+        Judgement { evaluations: evaluation.words, reason, class, offer }
     }
 
     /// Remembers an answer. It replaces an earlier one with the same scope and pattern.

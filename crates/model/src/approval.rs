@@ -153,6 +153,7 @@ mod tests {
             kind: Some(ToolKind::Edit),
             input,
             input_ref: None,
+            class: None,
             rule: None,
             offer: None,
             expires_at: None,

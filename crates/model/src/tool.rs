@@ -62,6 +62,22 @@ pub enum ToolExecutionEnv {
     Unknown,
 }
 
+/// How much harm a tool call can do, the least first. A call that does several things has the worst class of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ToolClass {
+    /// Only reads, so no mode asks about it.
+    #[serde(alias = "read_only")]
+    ReadOnly,
+    /// Changes files, or runs a program of which nothing worse is known.
+    Write,
+    /// Sends something to, or fetches something from, another machine.
+    Network,
+    /// Cannot be undone, reaches beyond the workspace, or is not known.
+    Dangerous,
+}
+
 /// A layer of the policy that judges a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -1,7 +1,7 @@
 //! Classifies tool calls by the harm that they can do.
 
 use roost_model::payload::ToolKind;
-use serde::{Deserialize, Serialize};
+pub use roost_model::tool::ToolClass;
 use serde_json::Value;
 
 use crate::line_parts::LinePart;
@@ -9,21 +9,6 @@ use crate::named_paths::{self, NamedPath};
 use crate::subject::{ParsedCommand, Subject};
 use crate::toolset::{self, Action, Toolset};
 use crate::{commands, fields};
-
-/// How much harm a tool call can do, the least first. A call that does several things has the worst class of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ToolClass {
-    /// Only reads, so no mode asks about it.
-    #[serde(alias = "read_only")]
-    ReadOnly,
-    /// Changes files, or runs a program of which nothing worse is known.
-    Write,
-    /// Sends something to, or fetches something from, another machine.
-    Network,
-    /// Cannot be undone, reaches beyond the workspace, or is not known.
-    Dangerous,
-}
 
 /// A tool call as the policy sees it.
 #[derive(Clone, Copy, Debug)]

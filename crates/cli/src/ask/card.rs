@@ -3,6 +3,7 @@
 use std::path::{Component, Path};
 
 use roost_model::payload::{ApprovalRequestedPayload, QuestionField, ToolCallRequestedPayload, ToolKind};
+use roost_model::tool::ToolClass;
 use roost_rpc::call::{ToolCallView, other_title};
 use serde_json::{Map, Value};
 
@@ -79,7 +80,12 @@ pub(crate) fn card(style: Style, asked: &ApprovalRequestedPayload, cwd: &Path, e
     let rule = asked.rule.as_ref().map(|rule| format!(" · rule {}", one_line(rule))).unwrap_or_default();
     let title = title(asked).map(|title| format!(" · the agent calls it \"{title}\"")).unwrap_or_default();
     let name = style.bold(one_line(&asked.name));
-    let mut text = format!("{} {name}{}\n{body}", style.yellow("?"), style.dim(rule + &title));
+    let is_dangerous = asked.class == Some(ToolClass::Dangerous);
+    let mark = if is_dangerous { style.red("?").to_string() } else { style.yellow("?").to_string() };
+    // The rule of the mode says so itself; one of the user's or the runtime's settings does not.
+    let is_told = asked.rule.as_deref() == Some("permission_mode:dangerous");
+    let danger = if is_dangerous && !is_told { format!(" · {}", style.red("dangerous")) } else { String::new() };
+    let mut text = format!("{mark} {name}{danger}{}\n{body}", style.dim(rule + &title));
     if let Some(offer) = &asked.offer {
         let covers = format!("s and w would also cover {}", one_line(&offer.offer_text()));
         text.push_str(&format!("  {}\n", style.dim(covers)));

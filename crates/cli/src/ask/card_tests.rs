@@ -1,6 +1,6 @@
 use roost_model::content::ArtifactRef;
 use roost_model::pattern::{CallPattern, Touches};
-use roost_model::tool::ToolCallIdentity;
+use roost_model::tool::{ToolCallIdentity, ToolClass};
 use serde_json::json;
 
 use super::*;
@@ -13,6 +13,7 @@ fn approval_request(kind: ToolKind, input: Value) -> ApprovalRequestedPayload {
         kind: Some(kind),
         input,
         input_ref: None,
+        class: None,
         rule: Some("mode".into()),
         offer: None,
         expires_at: None,
@@ -58,6 +59,19 @@ fn the_host_of_an_address_is_the_one_that_is_reached() {
 fn a_path_with_content_is_no_change_where_the_tool_only_reads() {
     let text = shown(ToolKind::Search, json!({ "path": "src", "content": "word" })).text;
     assert!(text.ends_with("  path: src\n  content: word\n"), "{text}");
+}
+
+#[test]
+fn a_dangerous_call_says_so_whichever_rule_asks() {
+    let mut asked = approval_request(ToolKind::Execute, json!({ "command": "rm -rf x" }));
+    for (rule, head) in [
+        ("claude_settings:ask Bash(rm:*)", "? tool · dangerous · rule claude_settings:ask Bash(rm:*)"),
+        ("permission_mode:dangerous", "? tool · rule permission_mode:dangerous"),
+    ] {
+        (asked.class, asked.rule) = (Some(ToolClass::Dangerous), Some(rule.into()));
+        let text = card(Style::PLAIN, &asked, Path::new("/nowhere"), Extent::Beginning).text;
+        assert!(text.starts_with(head), "{text}");
+    }
 }
 
 #[test]

@@ -119,7 +119,7 @@ impl Actor {
         let expires_at = self.shared.config.approval_timeout.and_then(|timeout| {
             Some(Timestamp::from_millis(Timestamp::now().as_millis() + i64::try_from(timeout.as_millis()).ok()?))
         });
-        let terms = Terms { offer: judgement.offer, expires_at };
+        let terms = Terms { class: judgement.class, offer: judgement.offer, expires_at };
         let Some(task) = &mut self.task else { return Ok(()) };
         let events = task.ledger.decide(call, judgement.evaluations, &judgement.reason, terms);
         let is_asked = task.ledger.is_pending(call);
@@ -362,5 +362,5 @@ pub(super) fn delivery_timeout(unresponsive: bool) -> Duration {
 fn stopping() -> Judgement {
     let rule = Some("task_stopping".into());
     let evaluation = ToolPolicyEvaluation { source: PolicySource::Codesdk, result: PolicyResult::Deny, rule };
-    Judgement { evaluations: vec![evaluation], reason: "the task is being stopped".into(), offer: None }
+    Judgement { evaluations: vec![evaluation], reason: "the task is being stopped".into(), class: None, offer: None }
 }

@@ -8,7 +8,7 @@ use roost_model::ids::{QuestionId, ToolCallId};
 use roost_model::pattern::{CallPattern, RememberedRule};
 use roost_model::payload::*;
 use roost_model::time::Timestamp;
-use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolPolicyEvaluation};
+use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolClass, ToolPolicyEvaluation};
 use serde_json::Value;
 
 use super::{CallState, Ledger, RUNTIME_WITHDRAWN, TASK_ENDED, denied_event, evaluation, evaluation_event};
@@ -17,6 +17,8 @@ use crate::command::ResponseTo;
 /// What a person is offered when the policy asks.
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
+    /// How much harm the call can do; `None` if nothing looked.
+    pub class: Option<ToolClass>,
     /// The pattern that an answer with a longer scope than "once" would remember; `None` allows only "once".
     pub offer: Option<CallPattern>,
     /// When the call is denied if nobody has answered; `None` means never.
@@ -141,6 +143,7 @@ impl Ledger {
                     kind: request.kind,
                     input: request.input.clone(),
                     input_ref: request.input_ref.clone(),
+                    class: terms.class,
                     rule,
                     offer: terms.offer.clone(),
                     expires_at: terms.expires_at,

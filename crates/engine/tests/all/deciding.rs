@@ -5,12 +5,12 @@ use roost_engine::adapter::Answer;
 use roost_model::event::{EventBody, NormalizedEvent, NormalizedEventType as Type};
 use roost_model::mode::Mode;
 use roost_model::payload::QuestionOutcome;
-use roost_model::tool::PolicyDecision;
+use roost_model::tool::{PolicyDecision, ToolClass};
 use testkit::Harness;
 use testkit::facts::{asks, attempt, completed, failed, question, requested, started};
 use testkit::fake::EngineMessage;
 
-use crate::watched::{ALLOW, answer, pending, respond, with_pending_call};
+use crate::watched::{ALLOW, answer, pending, requests, respond, with_pending_call};
 
 #[tokio::test]
 async fn yolo_allows_a_tool() {
@@ -58,6 +58,15 @@ async fn a_tool_that_nobody_can_approve_is_denied_and_never_runs() {
     assert_eq!((denied.reason, denied.policy_snapshot.decision), (reason, PolicyDecision::Deny));
     let rule = denied.policy_snapshot.sources.last().and_then(|word| word.rule.clone());
     assert_eq!(rule.as_deref(), Some("no_approver"));
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn what_a_person_is_asked_about_says_how_much_harm_it_can_do() {
+    let mut host = Harness::start().await;
+    let watched = with_pending_call(&mut host).await;
+    let classes: Vec<_> = requests(&host, &watched.session).await.iter().map(|asked| asked.class).collect();
+    assert_eq!(classes, [Some(ToolClass::Dangerous)], "nothing is known of the fake runtime's tool");
     host.stop().await;
 }
 

@@ -33,6 +33,7 @@ fn approval_requested(session: &str, call: &str) -> NewEvent {
         kind: None,
         input: json!({ "path": "a.txt" }),
         input_ref: None,
+        class: None,
         rule: Some("permission_mode:ask".into()),
         offer: None,
         expires_at: None,

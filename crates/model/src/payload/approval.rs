@@ -9,7 +9,7 @@ use crate::json::present;
 use crate::pattern::{CallPattern, RememberedRule};
 use crate::payload::ToolKind;
 use crate::time::Timestamp;
-use crate::tool::{PolicyDecision, ToolCallIdentity};
+use crate::tool::{PolicyDecision, ToolCallIdentity, ToolClass};
 
 payload! {
     /// `approval.requested`: everything that a person needs in order to decide, in one event.
@@ -30,6 +30,9 @@ payload! {
         /// The complete arguments; absent if `input` is complete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input_ref: Option<ArtifactRef>,
+        /// How much harm the call can do, whichever rule asks; absent if the daemon that asked did not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        class: Option<ToolClass>,
         /// Name of the policy rule that requires the approval; absent if no named rule does.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<String>,

@@ -16,7 +16,7 @@ use roost_model::service::{Health, Lifecycle};
 use roost_model::session::{QueuedPrompt, SessionStatus};
 use roost_model::time::Timestamp;
 use roost_model::tool::{
-    PolicyDecision, PolicyResult, PolicySource, ToolCallIdentity, ToolExecutedBy, ToolExecutionEnv,
+    PolicyDecision, PolicyResult, PolicySource, ToolCallIdentity, ToolClass, ToolExecutedBy, ToolExecutionEnv,
     ToolPolicyEvaluation, ToolPolicySnapshot, ToolSandboxSummary,
 };
 use serde_json::json;
@@ -279,6 +279,7 @@ fn additions() -> Vec<EventBody> {
             kind: Some(ToolKind::Execute),
             input: json!({ "command": "git status" }),
             input_ref: Some(artifact("tool_input.json")),
+            class: Some(ToolClass::Write),
             rule: Some("permission_mode:ask".into()),
             offer: Some(git_status()),
             expires_at: Some(Timestamp::from_millis(1_763_197_900_000)),
