@@ -394,9 +394,9 @@ export interface Events {
   claude_permission: ClaudePermission;
   /** A tool call waits for an answer, in a session without a terminal's panel. */
   agent_permission: ClaudePermission;
-  /** The session's model is known or another. */
+  /** The session's model is known or another, or its title, its mode or whether lists show it: ask for the rest. */
   claude_session_info: ClaudeSessionInfo;
-  /** The session's model is known or another. */
+  /** The session's model is known or another, or its title, its mode or whether lists show it: ask for the rest. */
   agent_session_info: ClaudeSessionInfo;
   /** A tool call waits for an answer. */
   pty_permission: PtyPermission;
@@ -712,6 +712,8 @@ export interface ApprovalRequestedPayload {
   input: unknown;
   /** The complete arguments; absent if `input` is complete. */
   input_ref?: ArtifactRef;
+  /** How much harm the call can do, whichever rule asks; absent if the daemon that asked did not say. */
+  class?: ToolClass;
   /** Name of the policy rule that requires the approval; absent if no named rule does. */
   rule?: string;
   /** The calls that a remembered answer would cover. Absent if the answer can only apply once. */
@@ -5587,6 +5589,8 @@ export interface SessionSendParams {
   files?: string[];
   /** What becomes of it while another task runs; `queue` if absent. */
   delivery?: PromptDelivery;
+  /** A text that the client makes up, at most 1 KiB. Sent again with the same key, because no answer came, the prompt is the one that was sent before, as long as the daemon runs. */
+  key?: string;
 }
 
 /** The prompt was accepted. */
@@ -6284,6 +6288,17 @@ export interface ToolCallStartedPayload {
   /** `sha256:<hex>` of the canonical JSON of the input, even where the event shows it shortened. */
   input_hash: string;
 }
+
+/** How much harm a tool call can do, the least first. A call that does several things has the worst class of them. */
+export type ToolClass =
+  /** Only reads, so no mode asks about it. */
+  | "read-only"
+  /** Changes files, or runs a program of which nothing worse is known. */
+  | "write"
+  /** Sends something to, or fetches something from, another machine. */
+  | "network"
+  /** Cannot be undone, reaches beyond the workspace, or is not known. */
+  | "dangerous";
 
 /** Who ran a tool. `codesdk` is the seed's word for the host. */
 export type ToolExecutedBy =

@@ -412,6 +412,7 @@ pub(crate) fn prompt(params: &Params) -> Result<SessionSendParams, acp::Error> {
         images: (!content.images.is_empty()).then_some(content.images),
         files: None,
         delivery: None,
+        key: None,
     })
 }
 

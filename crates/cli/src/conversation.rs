@@ -147,6 +147,7 @@ impl<'a> Conversation<'a> {
             images: self.options.images.take(),
             files: self.options.files.take(),
             delivery: None,
+            key: None,
         };
         let (client, watch, session) = (self.client, &mut self.watch, &self.session);
         let work = async {

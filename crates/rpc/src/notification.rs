@@ -102,7 +102,7 @@ notification_table! {
     ClaudeWaiting = "claude_waiting" (ClaudeWaiting);
     /// A tool call waits for an answer, in a session without a terminal's panel.
     ClaudePermission = "claude_permission" (ClaudePermission);
-    /// The session's model is known or another.
+    /// The session's model is known or another, or its title, its mode or whether lists show it: ask for the rest.
     ClaudeSessionInfo = "claude_session_info" (ClaudeSessionInfo);
     /// A tool call waits for an answer.
     PtyPermission = "pty_permission" (PtyPermission);

@@ -209,6 +209,9 @@ params! {
         files: Vec<String>,
         /// What becomes of it while another task runs; `queue` if absent.
         delivery: PromptDelivery,
+        /// A text that the client makes up, at most 1 KiB. Sent again with the same key, because no answer came, the
+        /// prompt is the one that was sent before, as long as the daemon runs.
+        key: String,
     }
 }
 

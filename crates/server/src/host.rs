@@ -35,6 +35,7 @@ use crate::metrics::RunningTasks;
 use crate::notification_cache::NotificationCache;
 use crate::presence::Presence;
 use crate::running_operations::RunningOperations;
+use crate::sent_prompts::SentPrompts;
 use crate::session_clients::SessionClients;
 use crate::settings::Settings;
 use crate::tail::Tails;
@@ -83,6 +84,7 @@ pub(crate) struct Host {
     /// Editors that are connected over HTTP.
     pub(crate) http_editors: HttpConnections,
     pub(crate) upload_parts: UploadParts,
+    pub(crate) sent_prompts: SentPrompts,
     pub(crate) delivery: Delivery,
     pub(crate) auth: Arc<Auth>,
     pub(crate) gateway: Option<Arc<Endpoint>>,
@@ -198,6 +200,7 @@ impl Host {
             clients: parts.clients,
             http_editors: HttpConnections::default(),
             upload_parts: UploadParts::default(),
+            sent_prompts: SentPrompts::default(),
             delivery: Delivery {
                 notifications: NotificationCache::default(),
                 panels: ApprovalPanels::default(),

@@ -55,6 +55,7 @@ mod response_frame;
 mod rest;
 mod running_operations;
 mod searches;
+mod sent_prompts;
 mod server;
 mod session_clients;
 mod settings;

@@ -44,6 +44,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         images: None,
         files: None,
         delivery: Some(PromptDelivery::Steer),
+        key: None,
     };
     let sent = client.call::<method::SessionSend>(params).await?;
     let what = match sent.delivery.as_str() {

@@ -19,7 +19,7 @@ pub(super) fn start(builder: &NotificationBuilder<'_>, made: &SessionCreatedPayl
     builder.note("session_start", Audience::Workspace, fields)
 }
 
-/// The notifications of a changed session: its runtime id became known, or its model changed.
+/// The notifications of a changed session: its runtime id became known, or what lists show of it changed.
 pub(super) fn updated(
     builder: &NotificationBuilder<'_>,
     event: &NormalizedEvent,
@@ -30,6 +30,7 @@ pub(super) fn updated(
     match (&update.runtime_session_id, &update.model) {
         (Some(_), _) => vec![resolved(builder), info(), log_line::init(builder, model)],
         (None, Some(_)) => vec![info()],
+        (None, None) if update.title.is_some() || update.mode.is_some() || update.hidden.is_some() => vec![info()],
         (None, None) => Vec::new(),
     }
 }

@@ -192,7 +192,13 @@ pub(super) async fn latest(
     Ok((chosen < sessions.len()).then(|| sessions.swap_remove(chosen)))
 }
 
-pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Result<SessionSendResult, Fault> {
+pub(crate) async fn send(context: &Context<'_>, mut params: SessionSendParams) -> Result<SessionSendResult, Fault> {
+    let Some(key) = params.key.take() else { return send_now(context, params).await };
+    check_size("key", key.len(), NAME)?;
+    context.host.sent_prompts.once(context.caller.account(), &key, send_now(context, params)).await
+}
+
+async fn send_now(context: &Context<'_>, params: SessionSendParams) -> Result<SessionSendResult, Fault> {
     let agent_type = params.agent_type.as_deref();
     routing::check_agent_type(context, agent_type)?;
     let mode = routing::mode(params.permission_mode, params.yolo_mode);

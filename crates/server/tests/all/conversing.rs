@@ -46,6 +46,22 @@ async fn a_prompt_over_the_socket_runs_and_its_message_arrives_once_with_the_uui
 }
 
 #[tokio::test]
+async fn a_prompt_that_comes_again_with_its_key_starts_nothing_twice() {
+    let door = Door::open().await;
+    let (mut client, mut other) = (door.client().await, door.client().await);
+    let workspace = door.workspace().await;
+    let send = |key: &str| json!({ "workspace_id": workspace, "prompt": "write", "mode": "new", "key": key });
+    let sent = client.call("session/send", send("k1")).await.unwrap();
+    assert_eq!(client.call("session/send", send("k1")).await.unwrap(), sent);
+    assert_eq!(client.call("session/list", json!({})).await.unwrap()["total"], 1);
+    let next = client.call("session/send", send("k2")).await.unwrap();
+    assert_ne!(next["session_id"], sent["session_id"]);
+    // The keys of one device say nothing to another.
+    let of_other = other.call("session/send", send("k1")).await.unwrap();
+    assert_ne!(of_other["session_id"], sent["session_id"]);
+}
+
+#[tokio::test]
 async fn an_approval_asked_of_one_client_is_given_by_another_and_resolved_for_both() {
     let mut door = Door::open().await;
     let (mut first, mut second) = (door.client().await, door.client().await);

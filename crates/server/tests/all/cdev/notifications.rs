@@ -128,9 +128,13 @@ fn a_native_id_resolves_our_own() {
 }
 
 #[test]
-fn a_change_of_the_model_is_told_and_other_changes_are_not() {
-    assert_eq!(names(&project_event("session.updated", json!({ "model": "gpt-6" }))), ["claude_session_info"]);
-    for change in [json!({}), json!({ "title": "t" }), json!({ "status": "ending" }), json!({ "queue": [] })] {
+fn a_change_of_what_lists_show_is_told_and_other_changes_are_not() {
+    for change in
+        [json!({ "model": "gpt-6" }), json!({ "title": "t" }), json!({ "mode": "plan" }), json!({ "hidden": true })]
+    {
+        assert_eq!(names(&project_event("session.updated", change)), ["claude_session_info"]);
+    }
+    for change in [json!({}), json!({ "status": "ending" }), json!({ "queue": [] })] {
         assert_eq!(project_event("session.updated", change), []);
     }
 }
