@@ -83,13 +83,63 @@ describe("functions of the page", () => {
   });
 
   test("a call is named by what it does, whatever its agent calls it", async () => {
-    const { callFacts, patternText, isDangerous } = await load("/src/session/call.ts");
+    const { callFacts, isDangerous } = await load("/src/session/call.ts");
     assert.equal(callFacts("Bash", { command: "rm -rf /", description: "list files" }, "execute").subject, "rm -rf /");
-    assert.deepEqual(callFacts("Edit", { file_path: "/a", old_string: "x", new_string: "y" }, "edit").change, { path: "/a", before: "x", after: "y" });
+    assert.deepEqual(callFacts("Edit", { file_path: "/a", old_string: "x", new_string: "y" }, "edit").change, { path: "/a", before: "x", after: "y", isWhole: false });
+    assert.equal(callFacts("Write", { file_path: "/a", content: "y" }, "edit").change.isWhole, true);
+    assert.equal(callFacts("shell", { command: ["sh", "-c", "echo 'x y'"] }, "execute").subject, String.raw`sh -c 'echo '\''x y'\'''`);
     assert.equal(callFacts("mcp__github__search", { query: "x" }, undefined).service, "github");
-    assert.equal(patternText({ touches: { command: ["git", "push", "*"] } }), "git push *");
-    assert.equal(isDangerous("permission_mode:dangerous", "execute"), true);
-    assert.equal(isDangerous("permission_mode:ask", "execute"), false);
+    assert.equal(isDangerous({ rule: "permission_mode:dangerous", kind: "execute" }), true);
+    assert.equal(isDangerous({ rule: "permission_mode:ask", kind: "execute", class: "write" }), false);
+    assert.equal(isDangerous({ rule: "claude_settings:ask Bash(rm:*)", kind: "execute", class: "dangerous" }), true);
+  });
+
+  test("every argument of a call is shown, whichever names the agent gave them", async () => {
+    const { callFacts } = await load("/src/session/call.ts");
+    const left = (input) => Object.keys(input).filter((key) => !callFacts("tool", input, undefined).told.includes(key));
+    assert.deepEqual(left({ command: "ls", cmd: "rm -rf /" }), ["cmd"]);
+    assert.deepEqual(left({ file_path: "/a", path: "/b", old_string: "", new_string: "x", content: "y" }), ["path", "content"]);
+    assert.deepEqual(left({ command: "ls", cwd: "/", timeout: 5 }), ["timeout"]);
+    assert.deepEqual(left({ pattern: "x", path: "src", limit: 3 }), ["limit"]);
+    assert.deepEqual(left({ anything: 1 }), ["anything"]);
+  });
+
+  test("a remembered answer is said to cover what the daemon says that it covers", async () => {
+    const { patternText, holdsAnywhere } = await load("/src/session/call.ts");
+    assert.equal(patternText({ touches: { command: ["git", "push", "*"] } }), "git push …, in every folder of this workspace");
+    assert.equal(patternText({ touches: { commands: [["a", "b c"], ["d", "*"]] } }), "a 'b c' and d …, in every folder of this workspace");
+    assert.equal(patternText({ tool: "Edit", touches: { file: "src/**" } }), "Edit on src/**");
+    assert.equal(holdsAnywhere({ touches: { file: "src/**" } }), false);
+    assert.equal(holdsAnywhere({ touches: { host: "example.org" } }), true);
+  });
+
+  test("an address that somebody wrote wrongly leads somewhere", async () => {
+    globalThis.location ??= { pathname: "/", hash: "", search: "" };
+    globalThis.addEventListener ??= () => {};
+    globalThis.document ??= { addEventListener: () => {} };
+    const { parse } = await load("/src/live/router.svelte.ts");
+    assert.deepEqual(parse("/s/100%", "", ""), { name: "session", id: "100%", seq: undefined });
+    assert.deepEqual(parse("/s/a%20b", "#7", ""), { name: "session", id: "a b", seq: 7 });
+  });
+
+  test("a device is named after itself, whatever its browser pretends to be", async () => {
+    const { deviceName } = await load("/src/pair/device-name.ts");
+    const table = [
+      ["Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0 Mobile Safari/537.36", "Chrome on Android"],
+      ["Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0 Safari/537.36 Edg/130.0", "Edge on Windows"],
+      ["Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1 (KHTML, like Gecko) Version/17.0 Mobile/15E148 Safari/604.1", "Safari on iPhone"],
+      ["Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0", "Firefox on Linux"],
+    ];
+    for (const [agent, name] of table) assert.equal(deviceName(agent), name);
+  });
+
+  test("the end of long code is still code", async () => {
+    const { lastPart } = await load("/src/text/markdown-stream.ts");
+    const line = `${"x".repeat(60)}\n`;
+    const code = `words\n\`\`\`js\n${line.repeat(600)}`;
+    assert.match(lastPart(code, 20_000), /^```js\nx{60}\n/);
+    assert.match(lastPart(`${code}\`\`\`\n${"y ".repeat(12_000)}`, 20_000), /^(y| )/);
+    assert.equal(lastPart("short", 20_000), "short");
   });
 
   test("a diff has numbers, signs and marks where lines replace each other", async () => {

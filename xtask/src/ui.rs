@@ -28,8 +28,18 @@ const SOURCES: [&str; 11] = [
 const CLIENT: &str = "clients/ts/src";
 
 /// The tests in a browser, and those of them that take pictures.
-const BROWSER_TESTS: [&str; 9] =
-    ["pairing", "sessions", "network", "workspace", "services", "hostile", "states", "real-agent", "looks"];
+const BROWSER_TESTS: [&str; 10] = [
+    "pairing",
+    "sessions",
+    "approvals",
+    "network",
+    "workspace",
+    "services",
+    "hostile",
+    "states",
+    "real-agent",
+    "looks",
+];
 const PICTURED: [&str; 4] = ["pairing", "network", "states", "looks"];
 
 /// Carries out `cargo xtask ui`: without arguments the app with live reload, beside a daemon that runs already.

@@ -3,6 +3,7 @@
 
 import { ConnectionLost, NotConnected, type ApprovalScope, type PendingRequest, type PermissionDecision } from "roost-client";
 import { explain, live } from "./connection.svelte";
+import { randomKey } from "./random-key";
 import { sessions } from "./sessions.svelte";
 import { toasts } from "./toasts.svelte";
 
@@ -15,29 +16,50 @@ export interface Answer {
 }
 
 export interface SentAnswer extends Answer {
-  state: "sending" | "unsure";
+  /** The daemon took it, and what it was about is on its way out of the list; or nobody knows whether it did. */
+  state: "sending" | "taken" | "unsure";
   key: string;
+}
+
+/** What is asked: another attempt at the same call is another request, which no earlier answer decides. */
+export function askKey({ tool_use_id, pending: { ask } }: PendingRequest): string {
+  return "approval" in ask ? `${tool_use_id}.${ask.approval.attempt}` : tool_use_id;
 }
 
 class Answers {
   sent = $state<Record<string, SentAnswer>>({});
 
+  /** The answer that this page gave to a request, as far as it is not over. */
+  to(request: PendingRequest): SentAnswer | undefined {
+    return this.sent[askKey(request)];
+  }
+
   async give(request: PendingRequest, answer: Answer): Promise<void> {
-    const id = request.tool_use_id;
-    const key = this.sent[id]?.key ?? randomKey();
+    const id = askKey(request);
+    const before = this.sent[id];
+    // The same answer again is a repetition; another one is a decision of its own.
+    const key = before && isSame(before, answer) ? before.key : randomKey();
     this.sent[id] = { ...answer, state: "sending", key };
     try {
       await this.#send(request, answer, key);
-      delete this.sent[id];
+      if (this.sent[id]) this.sent[id].state = "taken";
     } catch (error) {
       if (error instanceof ConnectionLost && !(error instanceof NotConnected)) {
-        this.sent[id].state = "unsure";
+        if (this.sent[id]) this.sent[id].state = "unsure";
         return;
       }
       delete this.sent[id];
       toasts.fail(explain(error));
     }
     sessions.change(request.session_id, { asks: true });
+  }
+
+  /** Forgets the answers to what waits no more. */
+  prune(pending: readonly PendingRequest[]): void {
+    const waits = new Set(pending.map(askKey));
+    for (const [id, { state }] of Object.entries(this.sent)) {
+      if (!waits.has(id) && state !== "sending") delete this.sent[id];
+    }
   }
 
   #send(request: PendingRequest, answer: Answer, key: string): Promise<unknown> {
@@ -53,9 +75,13 @@ class Answers {
   }
 }
 
-/** A key that nobody else makes up; `crypto.randomUUID` is missing on a page from a plain http address. */
-function randomKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
+function isSame(one: Answer, other: Answer): boolean {
+  const essence = ({ decision, scope, reason, fields }: Answer) => JSON.stringify([decision, scope, reason, fields]);
+  return essence(one) === essence(other);
 }
 
 export const answers = new Answers();
+
+$effect.root(() => {
+  $effect(() => answers.prune(sessions.pending));
+});

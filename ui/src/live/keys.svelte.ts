@@ -34,6 +34,8 @@ class Keys {
       return;
     }
     if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
+    // A key that is held says nothing more than that it was pressed.
+    if (event.repeat) return;
     // While a dialog is open, only what it brings itself may act.
     if (document.querySelector("dialog[open]")) return;
     const isSecond = performance.now() - this.#firstAt < 1500;

@@ -1,11 +1,13 @@
 // What a tool call does, read from its arguments: whatever the agent calls it, this is what would run or change.
 
-import type { CallPattern, ToolKind } from "roost-client";
+import type { ApprovalRequestedPayload, CallPattern, ToolKind } from "roost-client";
 
 export interface Change {
   path: string;
   before: string;
   after: string;
+  /** It puts `after` in the place of all that the file holds, of which the arguments say nothing. */
+  isWhole: boolean;
 }
 
 export interface CallFacts {
@@ -19,6 +21,8 @@ export interface CallFacts {
   folder?: string;
   /** The service of an MCP call. */
   service?: string;
+  /** The arguments that the above says in full; what else there is must be shown, too. */
+  told: string[];
 }
 
 type Fields = Record<string, unknown>;
@@ -26,36 +30,54 @@ type Fields = Record<string, unknown>;
 export function callFacts(name: string, input: unknown, kind: ToolKind | undefined): CallFacts {
   const fields: Fields = input !== null && typeof input === "object" && !Array.isArray(input) ? (input as Fields) : {};
   const service = /^mcp__([^_]+(?:_[^_]+)*)__/.exec(name)?.[1];
+  const told = (...used: (Argument | undefined)[]) => used.flatMap((one) => (one ? [one.key] : []));
   const command = commandOf(fields);
-  if (command !== undefined) return { sort: "command", subject: command, folder: text(fields, "cwd", "workdir"), service };
+  if (command) {
+    const folder = text(fields, "cwd", "workdir");
+    return { sort: "command", subject: command.value, folder: folder?.value, service, told: told(command, folder) };
+  }
   const path = text(fields, "file_path", "path", "notebook_path", "filePath", "abs_path", "absolute_path");
-  const change = changeOf(fields, path);
-  if (change) return { sort: "edit", subject: change.path, change, service };
-  const address = text(fields, "url", "uri");
-  if (address) return { sort: "fetch", subject: address, service };
-  const pattern = text(fields, "pattern", "query", "regex");
-  if (pattern) return { sort: "search", subject: path ? `${pattern} in ${path}` : pattern, service };
-  if (path) return { sort: kind === "edit" || kind === "delete" || kind === "move" ? "edit" : "read", subject: path, service };
-  return { sort: "other", subject: name, service };
-}
-
-function commandOf(fields: Fields): string | undefined {
-  const { command, cmd } = fields;
-  const line = command ?? cmd;
-  if (typeof line === "string") return line;
-  return Array.isArray(line) && line.every((word) => typeof word === "string") ? line.join(" ") : undefined;
-}
-
-function changeOf(fields: Fields, path: string | undefined): Change | undefined {
   const after = text(fields, "new_string", "newText", "new_text", "content", "contents", "new_str");
-  if (path === undefined || after === undefined) return undefined;
-  return { path, before: text(fields, "old_string", "oldText", "old_text", "old_str") ?? "", after };
+  if (path && after) {
+    const before = text(fields, "old_string", "oldText", "old_text", "old_str");
+    const change = { path: path.value, before: before?.value ?? "", after: after.value, isWhole: !before };
+    return { sort: "edit", subject: path.value, change, service, told: told(path, before, after) };
+  }
+  const address = text(fields, "url", "uri");
+  if (address?.value) return { sort: "fetch", subject: address.value, service, told: told(address) };
+  const pattern = text(fields, "pattern", "query", "regex");
+  if (pattern?.value) {
+    const subject = path?.value ? `${pattern.value} in ${path.value}` : pattern.value;
+    return { sort: "search", subject, service, told: told(pattern, path) };
+  }
+  const changes = kind === "edit" || kind === "delete" || kind === "move";
+  if (path?.value) return { sort: changes ? "edit" : "read", subject: path.value, service, told: told(path) };
+  return { sort: "other", subject: name, service, told: [] };
 }
 
-function text(fields: Fields, ...names: string[]): string | undefined {
-  for (const name of names) {
-    const value = fields[name];
-    if (typeof value === "string") return value;
+interface Argument {
+  key: string;
+  value: string;
+}
+
+function commandOf(fields: Fields): Argument | undefined {
+  const key = fields.command === undefined || fields.command === null ? "cmd" : "command";
+  const line = fields[key];
+  if (typeof line === "string") return { key, value: line };
+  const isWords = Array.isArray(line) && line.length > 0 && line.every((word) => typeof word === "string");
+  return isWords ? { key, value: line.map(quoteWord).join(" ") } : undefined;
+}
+
+/** A word of a command as a shell would need it to be written, so that one word is never read as two. */
+function quoteWord(word: string): string {
+  return /^[\w./:,@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** The first of these arguments that is a text. */
+function text(fields: Fields, ...names: string[]): Argument | undefined {
+  for (const key of names) {
+    const value = fields[key];
+    if (typeof value === "string") return { key, value };
   }
   return undefined;
 }
@@ -63,12 +85,23 @@ function text(fields: Fields, ...names: string[]): string | undefined {
 /** The calls that a remembered answer would cover, in words. */
 export function patternText(pattern: CallPattern): string {
   const { touches, tool } = pattern;
-  if (touches && "command" in touches) return touches.command.join(" ");
-  if (touches && "commands" in touches) return touches.commands.map((words) => words.join(" ")).join("; ");
-  if (touches && "file" in touches) return `files ${touches.file}`;
-  if (touches && "host" in touches) return `the host ${touches.host}`;
-  if (touches && "exact" in touches) return "exactly this input";
+  const everywhere = ", in every folder of this workspace";
+  if (touches && "command" in touches) return commandText(touches.command) + everywhere;
+  if (touches && "commands" in touches) return touches.commands.map(commandText).join(" and ") + everywhere;
+  if (touches && "file" in touches) return tool ? `${tool} on ${touches.file}` : `changes to ${touches.file}`;
+  if (touches && "host" in touches) return `addresses on ${touches.host}`;
+  if (touches && "exact" in touches) return "exactly this call";
   return tool ? `every call of ${tool}` : "every call";
+}
+
+function commandText(words: readonly string[]): string {
+  const isOpen = words.at(-1) === "*";
+  return (isOpen ? words.slice(0, -1) : words).map(quoteWord).join(" ") + (isOpen ? " …" : "");
+}
+
+/** Whether a remembered answer can count in every workspace: a path means something in one only. */
+export function holdsAnywhere(pattern: CallPattern): boolean {
+  return !(pattern.touches && "file" in pattern.touches);
 }
 
 /** The rule that asked, in words. */
@@ -82,9 +115,9 @@ export function ruleText(rule: string | undefined): string {
 
 const DANGEROUS_RULE = "permission_mode:dangerous";
 
-/** Whether an accidental tap must not be enough. */
-export function isDangerous(rule: string | undefined, kind: ToolKind | undefined): boolean {
-  return rule === DANGEROUS_RULE || kind === "delete";
+/** Whether an accidental tap must not be enough. A daemon older than the page does not say the class. */
+export function isDangerous({ rule, kind, class: harm }: Pick<ApprovalRequestedPayload, "rule" | "kind" | "class">): boolean {
+  return harm === "dangerous" || rule === DANGEROUS_RULE || kind === "delete";
 }
 
 /** The text of a tool's result, which may be text, blocks of text or data. */
