@@ -5,7 +5,7 @@ import { createConnection, createServer } from "node:net";
 import { once } from "node:events";
 import { test } from "node:test";
 
-import { openBrowser, openDevice, pair, picture, startSession } from "./browser.mjs";
+import { between, openBrowser, openDevice, pair, picture, startSession } from "./browser.mjs";
 import { Daemon } from "./daemon.mjs";
 
 /** A cable between the browser and the daemon that can be pulled. */
@@ -13,6 +13,8 @@ class Cable {
   #server;
   #pairs = new Set();
   isCut = false;
+  /** Everything is swallowed and nothing is closed. */
+  isSilent = false;
 
   static async to(daemon) {
     const cable = new Cable();
@@ -23,7 +25,7 @@ class Cable {
       const ends = { near, far };
       cable.#pairs.add(ends);
       for (const [one, other] of [[near, far], [far, near]]) {
-        one.pipe(other);
+        one.on("data", (piece) => cable.isSilent || other.write(piece));
         one.on("error", () => other.destroy());
         one.on("close", () => (other.destroy(), cable.#pairs.delete(ends)));
       }
@@ -40,7 +42,7 @@ class Cable {
   }
 
   mend() {
-    this.isCut = false;
+    this.isCut = this.isSilent = false;
   }
 
   close() {
@@ -143,4 +145,64 @@ test("a daemon that restarts is found again, and the page goes on by itself", as
   await page.getByRole("textbox", { name: "Prompt" }).fill("hello");
   await page.getByRole("button", { name: /^(Send|Resume)$/ }).click();
   await page.locator(".markdown").filter({ hasText: "Hello from the demo agent." }).nth(1).waitFor();
+});
+
+test("a network that swallows everything and closes nothing is noticed, and its end, too", async (test) => {
+  const { cable, page } = await world(test);
+  await page.clock.install();
+  await page.reload();
+  await page.getByRole("heading", { name: "No agent has worked here yet" }).waitFor();
+  cable.isSilent = true;
+  await page.clock.runFor("00:36");
+  await page.locator("[data-phase=offline]").getByText(/as of/).waitFor();
+  cable.mend();
+  await page.getByRole("button", { name: "Try now" }).click();
+  await page.clock.runFor("00:02");
+  await page.locator("[data-phase=offline]").waitFor({ state: "detached" });
+});
+
+test("a page that could not read what it missed is not live, says why, and asks again", async (test) => {
+  const { page, daemon } = await world(test);
+  await between(page, (message, pass) => {
+    if (window.refuses && message.result?.sessions) pass({ jsonrpc: "2.0", id: message.id, error: { code: -32603, message: "the log is busy" } });
+    else pass(message);
+  });
+  await page.goto(page.url());
+  await page.getByRole("heading", { name: "No agent has worked here yet" }).waitFor();
+  await page.evaluate(() => {
+    window.refuses = true;
+    window.sockets.at(-1).close();
+  });
+  const bar = page.locator("[data-phase=resuming]");
+  await bar.getByText("the log is busy").waitFor();
+  const call = await daemon.device();
+  const [{ id }] = (await call("workspace/list")).workspaces;
+  await call("session/send", { workspace_id: id, agent_type: "demo", mode: "new", prompt: "hello" });
+  await page.evaluate(() => (window.refuses = false));
+  await bar.waitFor({ state: "detached" });
+  await page.getByRole("link", { name: /hello/ }).first().waitFor();
+});
+
+test("a prompt of which nobody knows whether it arrived starts one task, however often it is sent", async (test) => {
+  const { page } = await world(test);
+  await startSession(page, "hello");
+  await page.getByText(/Done in \d/).waitFor();
+  await page.evaluate(() => {
+    const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function (data) {
+      send.call(this, data);
+      if (!String(data).includes("session/send")) return;
+      WebSocket.prototype.send = send;
+      this.close();
+    };
+  });
+  const field = page.getByRole("textbox", { name: "Prompt" });
+  await field.fill("hello again");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByText(/look whether it was done/).waitFor();
+  assert.equal(await field.inputValue(), "hello again", "what may be lost stays");
+  await page.getByRole("button", { name: /^(Send|Queue)$/, disabled: false }).click();
+  await page.waitForFunction(() => document.querySelector("textarea").value === "");
+  await page.getByText(/Done in \d/).nth(1).waitFor();
+  assert.equal(await page.locator(".bubble").filter({ hasText: "hello again" }).count(), 1);
 });

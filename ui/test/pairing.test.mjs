@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import jsQR from "jsqr";
 
-import { openBrowser, openDevice, pair, picture } from "./browser.mjs";
+import { openBrowser, openDevice, pair, picture, startSession } from "./browser.mjs";
 import { Daemon } from "./daemon.mjs";
 
 /** What a camera reads from a picture of the page. */
@@ -83,6 +83,7 @@ test("a revoked device shows that it is revoked at once, and keeps nothing", asy
   const [desk, phone] = [await openDevice(test, browser, "desk"), await openDevice(test, browser, "phone")];
   await pair(desk, daemon, "admin");
   await pair(phone, daemon);
+  await phone.evaluate(() => localStorage.setItem("roost.draft.s", "a secret plan"));
   await desk.goto(`${daemon.http}/devices`);
   const row = desk.getByRole("listitem").filter({ hasNotText: "this browser" });
   await row.getByRole("button", { name: "Revoke" }).click();
@@ -90,7 +91,13 @@ test("a revoked device shows that it is revoked at once, and keeps nothing", asy
   await row.getByRole("button", { name: "Tap again to revoke" }).click();
   await phone.getByRole("heading", { name: "This device is no longer paired" }).waitFor();
   await picture(phone, "revoked-phone-light");
-  assert.equal(await phone.evaluate(() => localStorage.getItem("roost.tokens")), null);
+  assert.deepEqual(await phone.evaluate(() => [Object.keys(localStorage), Object.keys(sessionStorage)].flat().filter((key) => /tokens|draft|place/.test(key))), []);
+  await phone.getByRole("link", { name: "pair this device again" }).click();
+  await phone.getByLabel("Six digits").fill((await daemon.offer()).code);
+  await phone.getByRole("button", { name: "Pair this device" }).click();
+  await phone.getByRole("heading", { name: "Inbox" }).waitFor();
+  await startSession(desk, "edit again.txt");
+  await phone.locator("[data-pending]").first().waitFor();
 });
 
 test("tokens are refreshed in the background before they expire, and the connection stays", async (test) => {
@@ -117,6 +124,7 @@ test("a device that may not manage devices says so, and a browser can be signed 
   await phone.getByRole("heading", { name: "This device may not manage devices" }).waitFor();
   await phone.goto(`${daemon.http}/more`);
   await phone.getByRole("button", { name: "Sign this browser out" }).click();
+  await phone.getByRole("button", { name: "Tap again to sign out" }).click();
   await phone.getByLabel("Six digits").waitFor();
   assert.equal((await daemon.roost("devices", "--json")).trim(), "", "no device is left");
 });

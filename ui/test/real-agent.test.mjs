@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -59,4 +59,61 @@ test("Claude Code is prompted, asks, is allowed, writes a file, and sees a pictu
   await picture.waitFor();
   assert.equal(await picture.evaluate((image) => image.decode().then(() => image.naturalWidth)), 1);
   await desk.getByText(/LOOK saw 1 image/).first().waitFor({ timeout: 60_000 });
+});
+
+test("a dangerous call that Claude's own settings ask about needs two taps, too", async (test) => {
+  const { home, config } = await startModel(test);
+  await mkdir(join(home, ".claude"), { recursive: true });
+  const settings = join(home, ".claude/settings.json");
+  const known = JSON.parse(await readFile(settings, "utf8").catch(() => "{}"));
+  await writeFile(settings, JSON.stringify({ ...known, permissions: { ask: ["Bash(rm:*)"] } }));
+  const daemon = await Daemon.start(config, home);
+  test.after(() => daemon.remove());
+  await writeFile(join(daemon.work, "old.txt"), "x");
+  const desk = await openDevice(test, await openBrowser(test), "desk");
+  await pair(desk, daemon);
+  const call = await daemon.device();
+  const [{ id }] = (await call("workspace/list")).workspaces;
+  const { session_id } = await call("session/send", { workspace_id: id, agent_type: "claude", mode: "new", prompt: "SCRIPT:shell RUN:rm -rf old.txt" });
+  await desk.goto(`${daemon.http}/s/${session_id}`);
+  const card = desk.locator("[data-ask]").first();
+  await card.getByText(/claude_settings:ask/).waitFor({ timeout: 60_000 });
+  await card.getByText(/Dangerous/).waitFor();
+  await card.getByRole("button", { name: "Allow once" }).click();
+  await card.getByRole("button", { name: "Tap again to allow", disabled: false }).waitFor();
+  assert.equal(existsSync(join(daemon.work, "old.txt")), true);
+  await card.getByRole("button", { name: "Tap again to allow" }).click();
+  await desk.getByText(/Done in \d/).waitFor({ timeout: 60_000 });
+  assert.equal(existsSync(join(daemon.work, "old.txt")), false);
+});
+
+test("a session that goes on in its own terminal is read to its beginning, and what is said there appears by itself", async (test) => {
+  const { home, config } = await startModel(test);
+  const daemon = await Daemon.start(config, home);
+  test.after(() => daemon.remove());
+  const id = "f572775b-7935-4b2a-9a81-3ab792de145b";
+  const line = (number) => {
+    const [type, content] = number % 2 ? ["assistant", [{ type: "text", text: `answer ${number}` }]] : ["user", number ? `question ${number}` : "an old talk"];
+    const uuid = (of) => `00000000-0000-4000-8000-${String(of).padStart(12, "0")}`;
+    const parentUuid = number ? uuid(number - 1) : null;
+    const timestamp = new Date(Date.UTC(2026, 0, 1) + number * 1000).toISOString();
+    return `${JSON.stringify({ type, uuid: uuid(number), parentUuid, sessionId: id, cwd: daemon.work, timestamp, message: { role: type, content } })}\n`;
+  };
+  const folder = join(home, ".claude/projects", daemon.work.replace(/[^A-Za-z0-9]/g, "-"));
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, `${id}.jsonl`);
+  await writeFile(file, Array.from({ length: 450 }, (_, number) => line(number)).join(""));
+  const desk = await openDevice(test, await openBrowser(test), "desk");
+  await pair(desk, daemon);
+  await desk.getByRole("link", { name: /an old talk/ }).first().click();
+  const transcript = desk.getByRole("log", { name: "Transcript" });
+  await transcript.getByText("answer 449").waitFor();
+  await appendFile(file, line(450) + line(451));
+  await transcript.getByText("answer 451").waitFor();
+  await transcript.locator(".scroll-area").hover();
+  for (let tries = 0; tries < 60 && (await transcript.getByText("an old talk").count()) === 0; tries++) {
+    await desk.mouse.wheel(0, -4_000);
+    await desk.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  }
+  await transcript.getByText("an old talk").waitFor();
 });

@@ -68,7 +68,6 @@ describe("a desk and a phone", () => {
     await sheet.getByText(/Dangerous/).waitFor();
     await asks(desk).first().waitFor();
     await sheet.getByRole("button", { name: "Allow once" }).click();
-    // Not long after the first tap a second one arms again, so nothing slow may stand between them.
     await sheet.getByRole("button", { name: "Tap again to allow" }).waitFor();
     assert.equal(await asks(desk).count(), 1, "the first tap decides nothing");
     await sheet.getByRole("button", { name: "Tap again to allow" }).click();
@@ -206,6 +205,92 @@ describe("a desk and a phone", () => {
     await desk.getByRole("textbox", { name: "Prompt" }).fill("");
   });
 
+  test("a mode that lets much run unasked takes two steps, and one that the daemon refuses does not look chosen", async () => {
+    await startSession(desk, "hello");
+    await desk.getByText(/Done in \d/).waitFor();
+    await desk.getByRole("button", { name: "Settings of this session" }).click();
+    const sheet = desk.getByRole("dialog", { name: "This session" });
+    await sheet.getByRole("radio", { name: /^Yolo/ }).check();
+    await sheet.getByText(/policy\.allow_yolo/).waitFor();
+    await sheet.getByRole("button", { name: "Keep Ask" }).click();
+    assert.equal(await sheet.getByRole("radio", { name: /^Ask/ }).isChecked(), true);
+    await sheet.getByRole("radio", { name: /^Auto/ }).check();
+    await desk.evaluate(() => {
+      const send = WebSocket.prototype.send;
+      WebSocket.prototype.send = function (data) {
+        WebSocket.prototype.send = send;
+        send.call(this, String(data).replace('"auto"', '"no such mode"'));
+      };
+    });
+    await sheet.getByRole("button", { name: "Use Auto" }).click();
+    await desk.locator(".toast.failed").waitFor();
+    assert.equal(await sheet.getByRole("radio", { name: /^Ask/ }).isChecked(), true);
+  });
+
+  test("what another device names or takes off the lists is so here at once", async () => {
+    await startSession(desk, "hello");
+    await desk.getByText(/Done in \d/).waitFor();
+    const session_id = new URL(desk.url()).pathname.split("/").at(-1);
+    const call = await daemon.device();
+    await call("session/start", { session_id, title: "A name from elsewhere" });
+    await desk.getByRole("link", { name: /A name from elsewhere/ }).waitFor();
+    await call("session/delete", { session_id });
+    await desk.getByRole("link", { name: /A name from elsewhere/ }).waitFor({ state: "detached" });
+  });
+
+  test("a session whose agent was stopped is resumed with its next prompt", async () => {
+    await startSession(desk, "hello");
+    await desk.getByText(/Done in \d/).waitFor();
+    const session_id = new URL(desk.url()).pathname.split("/").at(-1);
+    await (await daemon.device())("session/stop", { session_id, what: "session" });
+    await desk.getByRole("textbox", { name: "Prompt" }).fill("hello");
+    await desk.getByRole("button", { name: "Resume" }).click();
+    await desk.getByText(/Done in \d/).nth(1).waitFor();
+  });
+
+  test("what was started leaves no draft, and what is written while a prompt is on its way stays", async () => {
+    await startSession(desk, "hello");
+    const address = desk.url();
+    await desk.goto(`${daemon.http}/new`);
+    assert.equal(await desk.getByRole("textbox", { name: "Prompt" }).inputValue(), "");
+    await desk.goto(address);
+    await desk.getByText(/Done in \d/).waitFor();
+    const field = desk.getByRole("textbox", { name: "Prompt" });
+    await desk.evaluate(() => {
+      const send = WebSocket.prototype.send;
+      window.later = [];
+      WebSocket.prototype.send = function (data) {
+        if (String(data).includes("session/send")) window.later.push(() => send.call(this, data));
+        else send.call(this, data);
+      };
+    });
+    await field.fill("hello");
+    await desk.getByRole("button", { name: "Send", exact: true }).click();
+    await desk.getByRole("button", { name: "Sending…" }).waitFor();
+    await field.pressSequentially(" and then this");
+    await desk.evaluate(() => window.later.forEach((send) => send()));
+    await desk.waitForFunction(() => document.querySelector("textarea").value === " and then this");
+    await field.fill("");
+    await desk.reload();
+  });
+
+  test("several pictures that do not fit into one message together are refused before they are sent", async () => {
+    await startSession(desk, "hello");
+    const picture = (name) => ({ name, mimeType: "image/png", buffer: Buffer.alloc(6 * 1024 * 1024) });
+    await desk.locator("input[type=file]").setInputFiles([picture("one.png"), picture("two.png")]);
+    await desk.getByText(/two\.png is too much/).waitFor();
+    await desk.getByRole("button", { name: "Remove one.png" }).click();
+  });
+
+  test("the page is named in its title, and the first link leads to the content", async () => {
+    await desk.goto(`${daemon.http}/status`);
+    await desk.waitForFunction(() => document.title.endsWith("Status · Roost"));
+    await desk.locator(".skip").focus();
+    await desk.keyboard.press("Enter");
+    assert.equal(await desk.evaluate(() => document.activeElement.id), "main");
+    assert.equal(new URL(desk.url()).hash, "");
+  });
+
   test("everything can be done by keyboard", async () => {
     await desk.goto(`${daemon.http}/`);
     await desk.getByRole("heading", { name: "Inbox" }).waitFor();
@@ -223,7 +308,7 @@ describe("a desk and a phone", () => {
     await desk.waitForURL(`${daemon.http}/`);
     await desk.keyboard.press("u");
     await desk.waitForURL(/\/s\//);
-    await desk.getByRole("log", { name: "Transcript" }).getByRole("button", { name: "Allow once" }).waitFor();
+    await desk.getByRole("log", { name: "Transcript" }).getByRole("button", { name: "Allow once", disabled: false }).waitFor();
     await desk.keyboard.press("a");
     await desk.getByText("Allowed by you").waitFor();
     await desk.getByText(/Done in \d/).waitFor();

@@ -100,3 +100,88 @@ test("one part fails: it says so and offers to try again, and the rest works", a
   // The browser reports the answer that the test is about.
   page.problems.length = 0;
 });
+
+/** Changes what the daemon says of its agents, before the page reads it. */
+async function withRegistry(page, change) {
+  await page.addInitScript(`window.changeRegistry = ${change}`);
+  await between(page, (message, pass) => {
+    if (message.result?.capabilities) window.changeRegistry(message.result.capabilities);
+    pass(message);
+  });
+}
+
+test("an older daemon: without a registry of agents every page works, and the agents are those that it names", async (test) => {
+  const { daemon, page } = await world(test, "desk");
+  await withRegistry(page, (capabilities) => void delete capabilities.runtimeRegistry);
+  await startSession(page, "edit old.txt");
+  await page.getByText("Asked by demo").waitFor();
+  await page.getByRole("button", { name: "Allow once" }).click();
+  await page.getByText(/Done in \d/).waitFor();
+  await page.goto(`${daemon.http}/status`);
+  await page.getByRole("region", { name: "Agents" }).getByText("demo").waitFor();
+});
+
+test("a disabled agent is refused with the reason, and a deprecated one warns and works", async (test) => {
+  const { daemon, page } = await world(test, "desk");
+  await startSession(page, "hello");
+  await page.getByText(/Done in \d/).waitFor();
+  const address = page.url();
+  await withRegistry(page, (capabilities) => {
+    const demo = capabilities.runtimeRegistry.runtimes.find((entry) => entry.id === "demo");
+    demo.status = localStorage.getItem("demo");
+    demo.availability = { ...demo.availability, reason: "it is being mended" };
+    capabilities.runtimeRegistry.runtimes.push({ ...demo, id: "from-the-future", status: "experimental", displayName: "From the future", unknown: 1 });
+  });
+  await page.evaluate(() => localStorage.setItem("demo", "disabled"));
+  await page.goto(address);
+  await page.reload();
+  assert.equal(await page.getByRole("textbox", { name: "Prompt" }).getAttribute("placeholder"), "it is being mended");
+  assert.equal(await page.getByRole("button", { name: "Send", exact: true }).isDisabled(), true);
+  await page.evaluate(() => localStorage.setItem("demo", "deprecated"));
+  await page.reload();
+  await page.getByText(/is deprecated here/).waitFor();
+  await page.getByRole("textbox", { name: "Prompt" }).fill("hello");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByText(/Done in \d/).nth(1).waitFor();
+  await page.goto(`${daemon.http}/new`);
+  await page.getByRole("radio", { name: /From the future/ }).waitFor();
+});
+
+test("what waits is told by the system while nobody looks, with the count on the icon, and a touch leads there", async (test) => {
+  const { daemon, page } = await world(test, "phone");
+  await page.addInitScript(() => {
+    window.told = [];
+    // As on Android, where only a service worker may show one.
+    window.Notification = class { constructor() { throw new TypeError("Illegal constructor"); } };
+    Object.assign(window.Notification, { permission: "granted", requestPermission: async () => "granted" });
+    ServiceWorkerContainer.prototype.getRegistration = async () => ({ showNotification: async (title, options) => window.told.push({ title, ...options }) });
+    Object.defineProperty(document, "hidden", { get: () => true });
+    navigator.setAppBadge = async (count) => (window.badge = count);
+  });
+  await page.goto(daemon.http);
+  await page.getByRole("heading", { name: "No agent has worked here yet" }).waitFor();
+  const call = await daemon.device();
+  const [{ id }] = (await call("workspace/list")).workspaces;
+  const { session_id } = await call("session/send", { workspace_id: id, agent_type: "demo", mode: "new", prompt: "edit told.txt" });
+  await page.waitForFunction(() => window.told.length === 1 && window.badge === 1);
+  const [told] = await page.evaluate(() => window.told);
+  assert.equal(told.title, "edit told.txt");
+  assert.match(told.body, /told\.txt/);
+  assert.equal(told.data.address, `/s/${session_id}`);
+  await page.evaluate((go) => navigator.serviceWorker.dispatchEvent(new MessageEvent("message", { data: { go } })), told.data.address);
+  await page.waitForURL(`**/s/${session_id}`);
+  assert.match(await page.title(), /^\(1\) edit told\.txt · Roost$/);
+});
+
+test("nothing jumps while an agent writes", async (test) => {
+  const { page } = await world(test, "desk");
+  await page.addInitScript(() => {
+    window.shifts = [];
+    new PerformanceObserver((list) => window.shifts.push(...list.getEntries().filter((entry) => !entry.hadRecentInput).map((entry) => entry.value))).observe({ type: "layout-shift" });
+  });
+  await startSession(page, "drip 2000 300 apart");
+  await page.waitForFunction(() => document.querySelector(".scroll-area")?.scrollHeight > 3_000);
+  await page.evaluate(() => (window.shifts.length = 0));
+  await page.waitForFunction(() => document.querySelector(".scroll-area")?.scrollHeight > 6_000);
+  assert.deepEqual(await page.evaluate(() => window.shifts), []);
+});

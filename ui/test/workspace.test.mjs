@@ -93,3 +93,69 @@ test("on a phone a diff has the screen for itself, and back leads to the list", 
   await page.getByLabel("Commit message").waitFor();
   assert.equal(existsSync(join(daemon.work, "README.md")), true);
 });
+
+test("the next change is reached also past a file that is staged in part", async (test) => {
+  const { daemon, page } = await world(test);
+  await writeFile(join(daemon.work, "README.md"), "# Staged\n");
+  await daemon.git("add", "README.md");
+  await writeFile(join(daemon.work, "README.md"), "# Staged\n\nand more\n");
+  await writeFile(join(daemon.work, "last.txt"), "x\n");
+  await page.getByRole("button", { name: /last\.txt/ }).first().waitFor();
+  await page.getByRole("heading", { name: "README.md" }).waitFor();
+  await page.keyboard.press("]");
+  await page.getByRole("heading", { name: "last.txt" }).waitFor();
+});
+
+test("a file that somebody else makes is in the tree without a reload, and a workspace that is removed leaves the list", async (test) => {
+  const { daemon, page } = await world(test);
+  await page.getByRole("link", { name: "Files" }).click();
+  await page.getByRole("link", { name: "README.md" }).waitFor();
+  await writeFile(join(daemon.work, "brand-new.txt"), "x\n");
+  await page.getByRole("link", { name: "brand-new.txt" }).waitFor();
+  const call = await daemon.device("admin");
+  const [{ id }] = (await call("workspace/list")).workspaces;
+  await call("workspace/remove", { workspace_id: id });
+  await page.getByRole("heading", { name: "There is no such workspace" }).waitFor();
+});
+
+test("a session in a working copy of its own shows that copy's branch and changes", async (test) => {
+  const { daemon, page } = await world(test);
+  await page.goto(`${daemon.http}/new`);
+  await page.getByRole("checkbox", { name: /working copy/ }).check();
+  await page.getByRole("radio", { name: /demo/i }).check();
+  await page.getByRole("textbox", { name: "Prompt" }).fill("edit apart.txt");
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  await page.waitForURL(/\/s\//);
+  await page.getByRole("button", { name: "Allow once" }).click();
+  await page.getByText(/Done in \d/).waitFor();
+  await page.getByRole("link", { name: /project › roost\// }).waitFor();
+  const column = page.getByRole("complementary", { name: "About this session" });
+  await column.getByRole("link", { name: /apart\.txt/ }).waitFor();
+  assert.equal(existsSync(join(daemon.work, "apart.txt")), false);
+  await column.getByRole("link", { name: /apart\.txt/ }).click();
+  await page.getByRole("button", { name: "Merge" }).click();
+  await page.getByRole("button", { name: "Tap again: into main" }).click();
+  await page.getByText("Merged").waitFor();
+  assert.equal(existsSync(join(daemon.work, "apart.txt")), true);
+});
+
+test("without a connection a repository is not said to be missing", async (test) => {
+  const { daemon, page } = await world(test);
+  await page.getByRole("heading", { name: "Nothing has changed" }).waitFor();
+  await daemon.stop();
+  await page.locator("[data-phase=offline]").waitFor();
+  assert.equal(await page.getByText("Make this folder a repository").count(), 0);
+  await page.getByRole("heading", { name: "Nothing has changed" }).waitFor();
+});
+
+test("a PDF is shown as pages by the browser, from an address that nobody else has", async (test) => {
+  const { daemon, page } = await world(test);
+  const pdf = "%PDF-1.1\n%\xe2\xe3\xcf\xd3\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj 3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n";
+  await writeFile(join(daemon.work, "paper.pdf"), Buffer.from(pdf, "latin1"));
+  await page.getByRole("link", { name: "Files" }).click();
+  await page.getByRole("link", { name: "paper.pdf" }).click();
+  const viewer = page.locator("iframe, object, embed").first();
+  await viewer.waitFor();
+  const address = await viewer.evaluate((element) => element.src ?? element.data);
+  assert.match(address, /^blob:/);
+});

@@ -26,14 +26,15 @@ export interface Tokens {
  * Pairs this device with the daemon at `http`, such as `http://127.0.0.1:8766`.
  *
  * `secret` is the six digits that `roost pair` shows, or the `token` of `roost pair --json`. If the daemon asks for
- * approval, this waits until somebody at the machine has approved or rejected the device.
+ * approval, it calls `onWaiting`, and waits until somebody at the machine has approved or rejected the device.
  */
-export async function pair(http: string, secret: string, options: { name?: string } = {}): Promise<Tokens> {
+export async function pair(http: string, secret: string, options: { name?: string; onWaiting?: () => void } = {}): Promise<Tokens> {
   const digits = secret.replace(/\s/g, "");
   const pairing_token = /^\d{6}$/.test(digits) ? (await ask(http, "api/pair/code", { code: digits })).pairing_token : secret;
   for (;;) {
     const answer = await ask(http, "api/auth/exchange", { pairing_token, name: options.name });
     if (answer.status !== "pending_approval") return answer;
+    options.onWaiting?.();
     await new Promise((resolve) => setTimeout(resolve, APPROVAL_POLL_MS));
   }
 }

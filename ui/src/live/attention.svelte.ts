@@ -14,6 +14,13 @@ class Attention {
   #told = new Set<string>();
   #isFirst = true;
 
+  constructor() {
+    // A notification that was touched names the place to show.
+    navigator.serviceWorker?.addEventListener("message", ({ data }: MessageEvent) => {
+      if (typeof data?.go === "string" && data.go.startsWith("/s/")) router.go(data.go);
+    });
+  }
+
   async ask(): Promise<void> {
     this.permission = await Notification.requestPermission();
   }
@@ -24,22 +31,30 @@ class Attention {
     for (const request of fresh) this.#told.add(request.tool_use_id);
     const badge = navigator as Navigator & { setAppBadge?: (count: number) => Promise<void> };
     void badge.setAppBadge?.(pending.length).catch(() => {});
-    if (!this.#isFirst && document.hidden && this.permission === "granted") fresh.forEach(notify);
+    if (!this.#isFirst && document.hidden && this.permission === "granted") fresh.forEach((request) => void notify(request).catch(() => {}));
     this.#isFirst = !sessions.isLoaded;
   }
 }
 
-function notify(request: PendingRequest): void {
+async function notify(request: PendingRequest): Promise<void> {
   const session = sessions.byId(request.session_id);
   const facts = callFacts(request.tool_name, request.tool_input, undefined);
-  const notification = new Notification(session?.summary ?? "Roost", {
-    body: "question" in request.pending.ask ? request.pending.ask.question.message : oneLine(facts.subject, 120),
+  const { ask } = request.pending;
+  const title = oneLine(session?.summary ?? "Roost", 80);
+  const address = sessionAddress(request.session_id);
+  const options = {
+    body: oneLine("question" in ask ? ask.question.message : facts.subject, 120),
     tag: request.tool_use_id,
     icon: "/icon-192.png",
-  });
+    data: { address },
+  };
+  // On a phone only a service worker may show one.
+  const worker = await navigator.serviceWorker?.getRegistration();
+  if (worker) return worker.showNotification(title, options);
+  const notification = new Notification(title, options);
   notification.onclick = () => {
     window.focus();
-    router.go(sessionAddress(request.session_id));
+    router.go(address);
     notification.close();
   };
 }

@@ -1,12 +1,18 @@
 // The one connection of the page, and whether what the screen shows is live.
 
-import { Client, ConnectionLost, NotConnected, RoostError, TokenRefused, type InitializeResult, type Methods } from "roost-client";
+import { Client, ConnectionLost, NotConnected, RoostError, TokenRefused, type InitializeResult, type Methods, type RuntimeEntry, type ServerCapabilities } from "roost-client";
 import { accessToken, forget, keepFresh, onChange, revoke, stored } from "./tokens";
 
 /** Seconds before each try to connect again (seed 004); after ten tries it is once a minute. */
 const LADDER = [1, 2, 4, 8, 16, 30, 30, 30, 30, 30, 60];
 /** The version of the protocol's daemon that this page was built with. */
 export const PAGE_VERSION = "0.1.0";
+
+/** The default agent of a daemon without a registry. */
+const OLD_DEFAULT = "claude";
+
+/** What the page shows of an agent. */
+export type Agent = Pick<RuntimeEntry, "id" | "displayName" | "status" | "availability">;
 
 export type Phase =
   /** Nobody has paired this browser. */
@@ -37,6 +43,8 @@ class LiveConnection {
   /** Absent until this browser is paired; whoever shows something of the daemon has it. */
   client!: Client;
   #resumed: (() => Promise<unknown>)[] = [];
+  /** Counts connections, so that work for one that is gone does not count for the next. */
+  #round = 0;
 
   get isLive() {
     return this.phase === "live";
@@ -45,6 +53,23 @@ class LiveConnection {
   /** Why nothing can be sent now; empty if it can. */
   get blocked() {
     return this.phase === "live" ? "" : "There is no connection to Roost now";
+  }
+
+  /** The agents that the daemon knows. One without a registry (seed 000) names only their ids. */
+  get agents(): readonly Agent[] {
+    const capabilities: Partial<ServerCapabilities> | undefined = this.hello?.capabilities;
+    const bare = (id: string): Agent => ({ id, displayName: id, status: "active" });
+    return capabilities?.runtimeRegistry?.runtimes ?? (capabilities ? (capabilities.supportedAgents ?? [OLD_DEFAULT]).map(bare) : []);
+  }
+
+  agent(id: string | undefined): Agent | undefined {
+    return this.agents.find((agent) => agent.id === id);
+  }
+
+  /** The agent that is used if nobody names one. */
+  get defaultAgent(): string {
+    const capabilities: Partial<ServerCapabilities> | undefined = this.hello?.capabilities;
+    return capabilities?.runtimeRegistry?.defaultRuntime ?? OLD_DEFAULT;
   }
 
   get scope() {
@@ -64,6 +89,8 @@ class LiveConnection {
       if (!document.hidden) this.retryNow();
     });
     if (stored()) this.open();
+    // Another tab may have been signed out.
+    else forget();
   }
 
   open(): void {
@@ -112,26 +139,34 @@ class LiveConnection {
     this.hello = hello;
     this.reason = "";
     this.phase = this.asOf ? "resuming" : "connecting";
-    const { client } = this;
-    void this.#prepare().then(() => {
-      if (this.client !== client || this.phase === "offline" || this.phase === "revoked") return;
+    const round = ++this.#round;
+    void this.#prepare(round).then(() => {
+      if (this.#round !== round) return;
       this.phase = "live";
+      this.reason = "";
       this.asOf = undefined;
     });
   }
 
-  /** Does all work that must be done first, also what a page adds that opens meanwhile. */
-  async #prepare(): Promise<void> {
-    const begun = new Set<() => Promise<unknown>>();
-    for (;;) {
-      const left = this.#resumed.filter((work) => !begun.has(work));
+  /** Does all work that must be done first, also what a page adds that opens meanwhile; what fails is tried again. */
+  async #prepare(round: number): Promise<void> {
+    const done = new Set<() => Promise<unknown>>();
+    for (let tries = 0; this.#round === round; ) {
+      const left = this.#resumed.filter((work) => !done.has(work));
       if (left.length === 0) return;
-      left.forEach((work) => begun.add(work));
-      await Promise.allSettled(left.map((work) => work()));
+      const results = await Promise.allSettled(left.map((work) => work()));
+      results.forEach((result, index) => result.status === "fulfilled" && done.add(left[index] as () => Promise<unknown>));
+      const failed = results.find((result) => result.status === "rejected");
+      if (!failed || this.#round !== round) continue;
+      this.reason = explain(failed.reason);
+      this.phase = "resuming";
+      const seconds = LADDER[Math.min(tries++, LADDER.length - 1)] ?? 60;
+      await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
     }
   }
 
   #lost(why: Error, seconds: number): void {
+    this.#round += 1;
     this.reason = why.message;
     this.nextTry = Date.now() + seconds * 1000;
     if (this.phase === "connecting" && !this.hello && seconds <= 1) return;
@@ -140,6 +175,7 @@ class LiveConnection {
   }
 
   #refused(why: TokenRefused): void {
+    this.#round += 1;
     this.reason = why.message;
     this.asOf ??= new Date();
     this.phase = "revoked";

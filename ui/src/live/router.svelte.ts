@@ -15,7 +15,7 @@ export type Place =
   | { name: "nowhere" };
 
 export function parse(pathname: string, hash: string, search: string): Place {
-  const [first = "", id = "", tab = ""] = pathname.split("/").filter(Boolean).map(decodeURIComponent);
+  const [first = "", id = "", tab = ""] = pathname.split("/").filter(Boolean).map(decoded);
   const seq = Number.parseInt(hash.slice(1));
   const path = new URLSearchParams(search).get("path") ?? "";
   switch (first) {
@@ -37,6 +37,15 @@ export function parse(pathname: string, hash: string, search: string): Place {
       return { name: first };
     default:
       return { name: "nowhere" };
+  }
+}
+
+/** A part of an address; one that somebody wrote wrongly stays as it is. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
   }
 }
 

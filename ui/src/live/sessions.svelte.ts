@@ -1,6 +1,6 @@
 // All sessions and all that waits for a person, kept as the daemon has them: an event says what to ask for again.
 
-import type { PendingRequest, SessionInfo, Workspace } from "roost-client";
+import { ERRORS, RoostError, type PendingRequest, type SessionInfo, type Workspace } from "roost-client";
 import { oneLine } from "../text/hidden";
 import { live, onClient } from "./connection.svelte";
 import { toasts } from "./toasts.svelte";
@@ -25,6 +25,8 @@ const TYPES = [
 ];
 /** Changes within this time are asked for together, in milliseconds. */
 const GATHER_MS = 80;
+/** What could not be read is asked for again after this time, in milliseconds. */
+const AGAIN_MS = 3_000;
 /** Sessions that are read at first, and those of each further page. */
 const LISTED = 200;
 const PAGE = 500;
@@ -88,12 +90,23 @@ class Sessions {
     const [changed, asks] = [[...this.#changed], this.#isPendingChanged];
     this.#changed.clear();
     this.#isPendingChanged = false;
+    const waits = asks ? live.call("permission/pending", {}) : undefined;
+    waits?.catch(() => (this.#isPendingChanged = true));
+    if (changed.length > 8) await this.#readSessions().catch(() => changed.forEach((id) => this.#changed.add(id)));
+    else await Promise.all(changed.map((id) => this.#readOne(id)));
+    // After the sessions, so that whoever is told what waits can be told where.
+    await waits?.then(({ requests }) => (this.pending = requests)).catch(() => {});
+    // What could not be read is asked for again; without a connection everything is read with the next one.
+    if (live.isLive && (this.#isPendingChanged || this.#changed.size > 0)) this.#timer ??= setTimeout(() => this.#refresh(), AGAIN_MS);
+  }
+
+  async #readOne(session_id: string): Promise<void> {
     try {
-      if (asks) await this.#readPending();
-      if (changed.length > 8) return await this.#readSessions();
-      for (const session_id of changed) this.#put(await live.call("session/get", { session_id }));
-    } catch {
-      // Without a connection everything is read again with the next one; a session that is gone leaves the list then.
+      this.#put(await live.call("session/get", { session_id }));
+    } catch (error) {
+      if (error instanceof RoostError && error.code === ERRORS.SESSION_NOT_FOUND) {
+        this.all = this.all.filter((session) => session.session_id !== session_id);
+      } else this.#changed.add(session_id);
     }
   }
 
@@ -155,6 +168,7 @@ onClient((client) => {
     if (type === "assistant" && last) line(session_id, last);
   });
   client.on("pty_spinner", ({ session_id, message }) => line(session_id, message));
+  client.on("workspace_removed", () => void sessions.readWorkspaces().catch(() => {}));
   client.on("git_branch_changed", () => void sessions.readWorkspaces().catch(() => {}));
   client.on("git_operation_completed", () => void sessions.readWorkspaces().catch(() => {}));
 });

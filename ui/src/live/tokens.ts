@@ -5,6 +5,8 @@ import { pair, tokenSource, TokenRefused, type Tokens } from "roost-client";
 
 const KEY = "roost.tokens";
 const LEASE = "roost.tokens.lease";
+/** Drafts, reading places and open folds. */
+const KEPT = /^roost\.(draft\.|place\.|folds$)/;
 /** How long a tab may take to refresh before another one does, in milliseconds. */
 const LEASE_MS = 10_000;
 
@@ -26,13 +28,17 @@ export function store(tokens: Tokens): void {
   localStorage.setItem(KEY, JSON.stringify(tokens));
 }
 
+/** Forgets the tokens, and what this browser kept of the sessions that it may not see any more. */
 export function forget(): void {
   localStorage.removeItem(KEY);
+  for (const storage of [localStorage, sessionStorage]) {
+    for (const key of Object.keys(storage)) if (KEPT.test(key)) storage.removeItem(key);
+  }
 }
 
 /** Exchanges what a QR code or a person gave for tokens; waits while somebody has to approve. */
-export async function pairThisBrowser(secret: string, name: string): Promise<Tokens> {
-  const tokens = await pair(http, secret, { name });
+export async function pairThisBrowser(secret: string, name: string, onWaiting: () => void): Promise<Tokens> {
+  const tokens = await pair(http, secret, { name, onWaiting });
   store(tokens);
   return tokens;
 }

@@ -1,9 +1,10 @@
 // A name for this device that its owner recognises in a list.
 
-export function deviceName(): string {
-  const agent = navigator.userAgent;
-  const device = /iPhone|iPad|Android|Macintosh|Windows|CrOS|Linux/.exec(agent)?.[0] ?? "Browser";
-  const browser = /Edg|Firefox|Chrome|Safari/.exec(agent)?.[0] ?? "browser";
-  const names: Record<string, string> = { Macintosh: "Mac", CrOS: "Chromebook", Edg: "Edge" };
-  return `${names[browser] ?? browser} on ${names[device] ?? device}`;
+/** The first that an agent's name holds; browsers name others, too, to be taken for them. */
+const DEVICES = [["iPhone", "iPhone"], ["iPad", "iPad"], ["Android", "Android"], ["CrOS", "Chromebook"], ["Macintosh", "Mac"], ["Windows", "Windows"], ["Linux", "Linux"]] as const;
+const BROWSERS = [["Edg", "Edge"], ["OPR", "Opera"], ["SamsungBrowser", "Samsung Internet"], ["Firefox", "Firefox"], ["FxiOS", "Firefox"], ["CriOS", "Chrome"], ["Chrome", "Chrome"], ["Safari", "Safari"]] as const;
+
+export function deviceName(agent = navigator.userAgent): string {
+  const named = (names: readonly (readonly [string, string])[]) => names.find(([mark]) => agent.includes(mark))?.[1];
+  return `${named(BROWSERS) ?? "Browser"} on ${named(DEVICES) ?? "a device"}`;
 }

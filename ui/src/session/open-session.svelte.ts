@@ -1,9 +1,10 @@
 // The session on the screen: its end is read first, what happens is added as it comes, and the past is read while
 // somebody scrolls up.
 
-import type { NormalizedEvent, QueuedPrompt, SessionInfo } from "roost-client";
+import type { Message, NormalizedEvent, QueuedPrompt, SessionInfo, WorktreeInfo } from "roost-client";
 import { explain, live } from "../live/connection.svelte";
 import { followLog, leaveLog } from "../live/log-feed";
+import { sessions } from "../live/sessions.svelte";
 import { messagesToTranscript } from "./past-messages";
 import type { Plan, Usage } from "./items.svelte";
 import { rowsOf, type Row } from "./rows";
@@ -13,6 +14,8 @@ import { Transcript } from "./transcript";
 const END = Number.MAX_SAFE_INTEGER;
 /** Events that are read at once; the daemon sends at most 768 KiB of them. */
 const PAGE = 3_000;
+/** Messages that are read at once of a session that only its runtime has. */
+const PAST_PAGE = 200;
 /** Pages that are read to find the beginning of a running task. */
 const OPEN_PAGES = 4;
 /** Items that stay in memory while somebody looks at the end. */
@@ -55,6 +58,8 @@ export class OpenSession {
   unseen = $state(0);
   lastSeq = $state(0);
   viewers = $state(1);
+  /** The working copy of its own that it works in; absent if it works in the workspace's folder. */
+  worktree = $state.raw<WorktreeInfo>();
   /** The moment that is shown in place of now; absent while the screen is live. */
   moment = $state.raw<Moment>();
   /** Whether the reader is at the end, where new text appears. */
@@ -66,6 +71,9 @@ export class OpenSession {
   /** Events that came before the first page was read. */
   #early: NormalizedEvent[] | undefined = [];
   #wanted: number | undefined;
+  #earlier: Promise<boolean> | undefined;
+  /** The messages of a session that only its runtime has. */
+  #messages: Message[] = [];
   #isScrubbing = false;
   #isClosed = false;
   readonly #undo: (() => void)[];
@@ -74,8 +82,15 @@ export class OpenSession {
     const count = ({ session_id, viewer_count }: { session_id: string; viewer_count: number }) => {
       if (session_id === this.#streamId) this.viewers = Math.max(1, viewer_count);
     };
+    // A session that only its runtime has is read again when something was said in it, or when Roost took it over.
+    const look = ({ session_id }: { session_id?: string }) => {
+      if (this.isPast && session_id === this.#streamId) void this.#followPast().catch((error: unknown) => (this.failure = explain(error)));
+    };
     this.#undo = [
       live.beforeLive(() => this.#resume()),
+      live.client.on("claude_message", look),
+      live.client.on("session_start", look),
+      live.client.on("claude_status", look),
       live.client.on("session_joined", count),
       live.client.on("session_left", count),
     ];
@@ -107,21 +122,46 @@ export class OpenSession {
     return this.info?.session_id ?? this.id;
   }
 
+  /** Whether only its runtime has it, so that the log knows nothing of it. */
+  get isPast() {
+    return this.info?.source === "history";
+  }
+
   async refreshInfo(): Promise<void> {
     const info = await live.call("session/get", { session_id: this.id });
     this.info = info;
     this.queue = info.record.queue ?? [];
     this.viewers = Math.max(1, info.viewers.length);
+    await this.#findWorktree(info).catch(() => {});
   }
 
-  async readEarlier(): Promise<void> {
-    if (!this.hasEarlier || this.isReadingEarlier || !live.isLive) return;
+  async #findWorktree({ workspace_id, project_path, session_id }: SessionInfo): Promise<void> {
+    const workspace = sessions.workspace(workspace_id);
+    if (!workspace?.is_git_repo || workspace.path === project_path) return void (this.worktree = undefined);
+    if (this.worktree?.path === project_path) return;
+    const { worktrees } = await live.call("workspace/worktree/list", { workspace_id });
+    this.worktree = worktrees.find((one) => !one.is_main && (one.path === project_path || one.session_id === session_id));
+  }
+
+  /** Reads the page before; whoever asks while it is read waits for the same. Returns whether it could be read. */
+  readEarlier(): Promise<boolean> {
+    if (!this.hasEarlier || !live.isLive) return Promise.resolve(false);
+    this.#earlier ??= this.#readBack().finally(() => (this.#earlier = undefined));
+    return this.#earlier;
+  }
+
+  async #readBack(): Promise<boolean> {
     this.isReadingEarlier = true;
     try {
-      await this.#readEarlierPage();
-      this.rows = rowsOf(this.#transcript.items, this.rows);
+      if (this.isPast) await this.#readPast("earlier");
+      else {
+        await this.#readEarlierPage();
+        this.rows = rowsOf(this.#transcript.items, this.rows);
+      }
+      return true;
     } catch (error) {
       this.failure = explain(error);
+      return false;
     } finally {
       this.isReadingEarlier = false;
     }
@@ -129,7 +169,8 @@ export class OpenSession {
 
   /** Reads back until an event is there; returns the row that shows it. */
   async reveal(seq: number): Promise<Row | undefined> {
-    while (this.hasEarlier && seq < this.#transcript.firstSeq && live.isLive) await this.readEarlier();
+    const isMissing = () => this.hasEarlier && seq < (this.isPast ? (this.rows[0]?.seq ?? 0) : this.#transcript.firstSeq);
+    while (isMissing() && (await this.readEarlier()));
     return this.rows.findLast((row) => row.seq <= seq) ?? this.rows[0];
   }
 
@@ -172,7 +213,7 @@ export class OpenSession {
   async #open(): Promise<void> {
     try {
       await this.refreshInfo();
-      if (this.info?.source === "history") return await this.#openPast();
+      if (this.isPast) return await this.#openPast();
       if (this.#isClosed) return;
       await followLog(this, { sessions: [this.id] });
       void live.client.watch({ session_id: this.id }).then(() => this.refreshInfo()).catch(() => {});
@@ -196,9 +237,32 @@ export class OpenSession {
 
   /** A session that only its runtime has is read as messages; it comes into the log with its next prompt. */
   async #openPast(): Promise<void> {
-    const { messages } = await live.call("session/messages", { session_id: this.id, limit: 200, order: "desc" });
-    this.rows = rowsOf(messagesToTranscript([...messages].reverse()).items);
+    await live.client.watch({ session_id: this.id });
+    await this.#readPast("latest");
     this.isLoaded = true;
+  }
+
+  /** Reads the newest messages, or those before the first that is here. */
+  async #readPast(which: "latest" | "earlier"): Promise<void> {
+    const offset = which === "earlier" ? this.#messages.length : 0;
+    const { messages, has_more } = await live.call("session/messages", { session_id: this.id, limit: PAST_PAGE, offset, order: "desc" });
+    const page = messages.reverse();
+    const known = new Set(this.#messages.map((message) => message.uuid));
+    const fresh = page.filter((message) => !known.has(message.uuid));
+    if (which === "earlier") [this.#messages, this.hasEarlier] = [[...fresh, ...this.#messages], has_more];
+    // More was said than one page holds: what lies between is read while somebody scrolls up.
+    else if (fresh.length === page.length) [this.#messages, this.hasEarlier] = [page, has_more];
+    else this.#messages = [...this.#messages, ...fresh];
+    const before = this.rows.length;
+    this.rows = rowsOf(messagesToTranscript(this.#messages).items, this.rows);
+    if (which === "latest" && !this.isAtEnd && this.isLoaded) this.unseen += Math.max(0, this.rows.length - before);
+  }
+
+  async #followPast(): Promise<void> {
+    await this.refreshInfo();
+    if (this.isPast) return this.#readPast("latest");
+    this.isLoaded = false;
+    await this.#resume();
   }
 
   /** What a screen shows of the whole session, of which only the end was read. */
@@ -224,9 +288,10 @@ export class OpenSession {
       this.#transcript = new Transcript();
       return this.#open();
     }
+    if (this.isPast) return this.#followPast();
     await this.refreshInfo().catch((error: unknown) => (this.failure = explain(error)));
     // The subscription goes on where it was; this finds out where that is.
-    if (this.info?.source !== "history") await this.#catchUp();
+    await this.#catchUp();
   }
 
   async #readEarlierPage(): Promise<void> {

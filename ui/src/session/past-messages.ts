@@ -7,12 +7,12 @@ import { Transcript } from "./transcript";
 export function messagesToTranscript(messages: readonly Message[]): Transcript {
   const transcript = new Transcript();
   const tools = new Map<string, ToolItem>();
-  messages.forEach((message, index) => {
+  for (const message of messages) {
     for (const [place, block] of message.message.content.entries()) {
-      const item = itemOf(block, `${message.uuid}:${place}`, index, message, tools);
+      const item = itemOf(block, `${message.uuid}:${place}`, message.id, message, tools);
       if (item) transcript.items.push(item);
     }
-  });
+  }
   return transcript;
 }
 

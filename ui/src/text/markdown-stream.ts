@@ -47,6 +47,20 @@ export class MarkdownStream {
   }
 }
 
+/** The end of a text that is too long to be drawn; if it begins within code, the code begins anew. */
+export function lastPart(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const newline = text.indexOf("\n", text.length - most);
+  const start = newline === -1 ? text.length - most : newline + 1;
+  let fence = "";
+  for (const line of text.slice(0, start).split("\n")) {
+    const mark = FENCE.exec(line)?.[1];
+    if (!fence && mark) fence = line;
+    else if (fence && mark?.startsWith(FENCE.exec(fence)?.[1] ?? "") && line.trim() === mark) fence = "";
+  }
+  return fence ? `${fence}\n${text.slice(start)}` : text.slice(start);
+}
+
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const LIST_ITEM = /^ {0,3}([-*+]|\d{1,9}[.)])(\s|$)/;
 

@@ -1,6 +1,7 @@
 // The repository of the workspace on the screen: its state as git has it, and what is being done with it.
 
 import type { GitOperationProgress, GitStatusResult, Methods } from "roost-client";
+import { ERRORS, RoostError } from "roost-client";
 import { explain, live } from "../live/connection.svelte";
 import { toasts } from "../live/toasts.svelte";
 
@@ -8,8 +9,10 @@ type GitMethod = Extract<keyof Methods, `git/${string}` | `workspace/worktree/${
 
 export class OpenRepository {
   status = $state.raw<GitStatusResult>();
-  /** Why there is no status, such as a folder without git. */
+  /** Why there is no status. */
   failure = $state("");
+  /** The folder has no repository, but could be made one. */
+  hasNone = $state(false);
   /** The operation that runs now; empty if none does. */
   running = $state("");
   progress = $state.raw<GitOperationProgress>();
@@ -42,10 +45,12 @@ export class OpenRepository {
   async refresh(): Promise<void> {
     try {
       this.status = await live.call("git/status", { workspace_id: this.workspaceId });
-      this.failure = "";
+      [this.failure, this.hasNone] = ["", false];
       this.changes += 1;
     } catch (error) {
-      this.failure = explain(error);
+      this.hasNone = error instanceof RoostError && error.code === ERRORS.NOT_A_GIT_REPO;
+      // Without a connection the bar above says so, and what is shown stays.
+      if (error instanceof RoostError || live.isLive) this.failure = explain(error);
     }
   }
 
