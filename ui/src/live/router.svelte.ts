@@ -3,7 +3,7 @@
 export type Place =
   | { name: "inbox" }
   | { name: "new" }
-  | { name: "session"; id: string; seq?: number; isThen: boolean }
+  | { name: "session"; id: string; seq?: number; isThen?: true }
   | { name: "workspaces" }
   | { name: "workspace"; id: string; tab: string; path: string }
   | { name: "services"; id: string }
@@ -22,7 +22,8 @@ export function parse(pathname: string, hash: string, search: string): Place {
     case "":
       return { name: "inbox" };
     case "s":
-      return id ? { name: "session", id, seq: Number.isNaN(seq) ? undefined : seq, isThen: new URLSearchParams(search).has("then") } : { name: "inbox" };
+      if (!id) return { name: "inbox" };
+      return { name: "session", id, seq: Number.isNaN(seq) ? undefined : seq, ...(new URLSearchParams(search).has("then") && { isThen: true as const }) };
     case "w":
       return id ? { name: "workspace", id, tab: tab || "changes", path } : { name: "workspaces" };
     case "services":
