@@ -38,4 +38,5 @@ pub mod runs;
 pub mod secrets;
 pub mod services;
 pub mod tool_pins;
+pub mod trace_context;
 pub mod upstream;

@@ -20,6 +20,7 @@ use crate::era::{Era, LEGACY, NEWEST_LEGACY};
 use crate::jsonrpc;
 use crate::principal::Principal;
 use crate::raw_object::RawObject;
+use crate::trace_context::TraceContext;
 use crate::upstream::ServerAnswer;
 
 /// By which a legacy client says that its roots are others now.
@@ -34,16 +35,22 @@ pub struct IncomingRequest<'a> {
     pub method: &'a str,
     /// The parameters, if there are some.
     pub params: Option<&'a RawValue>,
+    /// The trace that its headers name.
+    pub traceparent: Option<&'a str>,
 }
 
 impl<'a> IncomingRequest<'a> {
     pub(super) fn members(&self) -> Result<RawObject<'a>, McpRefusal> {
-        match self.params {
-            None => Ok(RawObject::default()),
+        let mut members = match self.params {
+            None => RawObject::default(),
             Some(params) => {
-                RawObject::parse(params).ok_or_else(|| McpRefusal::invalid_params("params must be an object"))
+                RawObject::parse(params).ok_or_else(|| McpRefusal::invalid_params("params must be an object"))?
             }
+        };
+        if self.method == "tools/call" {
+            TraceContext::ensure(&mut members, self.traceparent);
         }
+        Ok(members)
     }
 }
 
