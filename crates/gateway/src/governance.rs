@@ -8,7 +8,6 @@
 
 mod audit;
 mod client_sessions;
-mod trace_context;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -29,12 +28,12 @@ use serde_json::{Map, Value};
 
 use self::audit::AuditTrail;
 use self::client_sessions::ClientSessions;
-pub use self::trace_context::TraceContext;
 use crate::governor::{Access, CallReport, GatewayCall, Governor, Permit, Ticket};
 use crate::namespace::{MAX_NAME, Namespace};
 use crate::principal::Principal;
 use crate::runs::{OnExceeded, RunBudgets, RunsError};
 use crate::strict_json;
+use crate::trace_context::TraceContext;
 
 /// The name under which a person is asked to raise the budget of a run, and under which rules may answer that.
 const RAISE_BUDGET: &str = "raise_budget";

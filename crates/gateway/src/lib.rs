@@ -39,4 +39,5 @@ pub mod secrets;
 pub mod services;
 mod strict_json;
 pub mod tool_pins;
+pub mod trace_context;
 pub mod upstream;

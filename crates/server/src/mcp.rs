@@ -23,6 +23,7 @@ use roost_gateway::era::{LEGACY, MODERN};
 use roost_gateway::jsonrpc::{self, ServerMessage};
 use roost_gateway::namespace::Namespace;
 use roost_gateway::principal::Principal;
+use roost_gateway::trace_context::TRACEPARENT;
 use roost_model::ids::DeviceId;
 use roost_rpc::Scope;
 use serde_json::json;
@@ -155,7 +156,7 @@ async fn receive(
     };
     match message {
         ServerMessage::Request { id, method, params } => {
-            let incoming = IncomingRequest { id, method: &method, params };
+            let incoming = IncomingRequest { id, method: &method, params, traceparent: None };
             door.answer(&incoming, &body).await
         }
         ServerMessage::Notification { method, params } => {
@@ -229,11 +230,11 @@ impl HttpDoor {
         let id = incoming.id.to_owned();
         let work = {
             let (endpoint, session, stream) = (self.visitor.endpoint.clone(), session.clone(), stream.clone());
-            let body = body.clone();
+            let (body, trace) = (body.clone(), trace_of(&self.headers));
             async move {
                 let answer = match jsonrpc::parse(&body) {
                     Some(ServerMessage::Request { id, method, params }) => {
-                        let incoming = IncomingRequest { id, method: &method, params };
+                        let incoming = IncomingRequest { id, method: &method, params, traceparent: trace.as_deref() };
                         let outlet = Outlet::Stream(stream.clone());
                         let answer = endpoint.answer_legacy(&session, incoming, &outlet).await;
                         answer.map(|answer| endpoint::response(id, &answer))
@@ -282,13 +283,13 @@ impl HttpDoor {
             return Err(Rejection::new(StatusCode::BAD_REQUEST, incoming.id, refusal));
         }
         let (outlet, mut said) = mpsc::channel(QUEUE);
-        let body = body.clone();
+        let (body, trace) = (body.clone(), trace_of(&self.headers));
         let mut answering: ModernAnswer = Box::pin(async move {
             let Some(ServerMessage::Request { id, method, params }) = jsonrpc::parse(&body) else {
                 // It was read as a request before.
                 return (StatusCode::BAD_REQUEST, "".into());
             };
-            let incoming = IncomingRequest { id, method: &method, params };
+            let incoming = IncomingRequest { id, method: &method, params, traceparent: trace.as_deref() };
             let answer = endpoint.answer_modern(&principal, &view, incoming, &Outlet::Queue(outlet)).await;
             let status = answer.as_ref().err().map_or(200, McpRefusal::http_status);
             (StatusCode::from_u16(status).unwrap_or(StatusCode::OK), endpoint::response(id, &answer))
@@ -361,6 +362,10 @@ async fn end(
     let session = visitor.session(&headers)?;
     visitor.endpoint.end_session(&session);
     Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+fn trace_of(headers: &HeaderMap) -> Option<String> {
+    text(headers, TRACEPARENT).map(ToOwned::to_owned)
 }
 
 fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {

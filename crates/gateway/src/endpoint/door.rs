@@ -21,6 +21,7 @@ use crate::jsonrpc;
 use crate::principal::Principal;
 use crate::raw_object::RawObject;
 use crate::strict_json::is_lookalike;
+use crate::trace_context::TraceContext;
 use crate::upstream::ServerAnswer;
 
 /// The members of parameters by which a request is judged and finds its service.
@@ -38,19 +39,25 @@ pub struct IncomingRequest<'a> {
     pub method: &'a str,
     /// The parameters, if there are some.
     pub params: Option<&'a RawValue>,
+    /// The trace that its headers name.
+    pub traceparent: Option<&'a str>,
 }
 
 impl<'a> IncomingRequest<'a> {
     pub(super) fn members(&self) -> Result<RawObject<'a>, McpRefusal> {
-        match self.params {
-            None => Ok(RawObject::default()),
+        let mut members = match self.params {
+            None => RawObject::default(),
             Some(params) => {
                 let wrong = "params must be an object in which no member is there twice";
                 let members = RawObject::parse(params).ok_or_else(|| McpRefusal::invalid_params(wrong))?;
                 refuse_lookalikes(&members)?;
-                Ok(members)
+                members
             }
+        };
+        if self.method == "tools/call" {
+            TraceContext::ensure(&mut members, self.traceparent);
         }
+        Ok(members)
     }
 }
 

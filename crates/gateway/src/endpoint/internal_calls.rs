@@ -45,7 +45,7 @@ impl Endpoint {
         let params = to_raw(&params);
         // What is said before the answer has no reader.
         let (nobody, _) = mpsc::channel(1);
-        let incoming = IncomingRequest { id: RawValue::NULL, method, params: Some(&params) };
+        let incoming = IncomingRequest { id: RawValue::NULL, method, params: Some(&params), traceparent: None };
         self.answer_modern(principal, &View::All, incoming, &Outlet::Queue(nobody)).await
     }
 }

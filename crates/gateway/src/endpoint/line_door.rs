@@ -176,7 +176,7 @@ impl LineClient {
 
     async fn answer(self: Arc<Self>, request: LineRequest) {
         let LineRequest { id, method, params, session } = request;
-        let incoming = IncomingRequest { id: &id, method: &method, params: params.as_deref() };
+        let incoming = IncomingRequest { id: &id, method: &method, params: params.as_deref(), traceparent: None };
         let answer = match &session {
             Some(session) => self.endpoint.answer_legacy(session, incoming, &self.outlet).await,
             None => {

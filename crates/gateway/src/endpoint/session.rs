@@ -154,7 +154,7 @@ impl Session {
     /// A stream for the messages of one request, with its number; `None` if too many requests run already.
     pub fn open_stream(&self) -> Option<(u64, Arc<EventStream>)> {
         let mut streams = self.streams.lock();
-        if streams.open.len() - streams.ended.len() > MAX_OPEN_STREAMS {
+        if streams.open.len().saturating_sub(streams.ended.len()) > MAX_OPEN_STREAMS {
             return None;
         }
         streams.last += 1;

@@ -52,7 +52,7 @@ impl AgentCalls {
             },
         }));
         let id = to_raw(&json!(1));
-        let incoming = IncomingRequest { id: &id, method: "tools/call", params: Some(&params) };
+        let incoming = IncomingRequest { id: &id, method: "tools/call", params: Some(&params), traceparent: None };
         // Nobody reads progress and log lines of such a call.
         let outlet = Outlet::Queue(mpsc::channel(1).0);
         let view = View::One(service.namespace.clone());

@@ -204,6 +204,7 @@ impl HttpLink {
         if session.era == Era::Modern {
             headers::add_of_request(&mut headers, method, params, &self.target.param_headers);
         }
+        headers::add_trace(&mut headers, params);
         let response = self.post(session, headers, body).await?;
         if method == super::handshake::INITIALIZE {
             self.session.write().id = response.headers().get(headers::SESSION_ID).cloned();

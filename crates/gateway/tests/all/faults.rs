@@ -224,6 +224,20 @@ async fn what_changes_nothing_is_asked_twice_where_a_connection_breaks_and_calls
 }
 
 #[tokio::test]
+async fn a_call_over_http_names_its_trace_in_a_header() {
+    let gateway = Gateway::new();
+    let server = ScriptedHttp::start(String::new()).await;
+    let connected = gateway.connect(remote(&server)).await.unwrap();
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    for (named, expected) in [("nonsense\r\nx-evil: 1", None), (trace, Some(trace))] {
+        let params = json!({ "name": "good", "_meta": { "traceparent": named } });
+        call(&*connected.upstream, "tools/call", params).await.unwrap().unwrap();
+        assert_eq!(server.trace().as_deref(), expected);
+    }
+    connected.upstream.close().await;
+}
+
+#[tokio::test]
 async fn a_server_over_http_that_never_answers_times_out() {
     let gateway = Gateway::new();
     let server = ScriptedHttp::start(String::new()).await;

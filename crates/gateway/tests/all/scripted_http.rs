@@ -29,6 +29,8 @@ struct Sessions {
     forgotten: AtomicU64,
     /// So many requests are read and not answered: their connections are closed.
     dropped: AtomicU64,
+    /// The last trace that a header named.
+    trace: Mutex<Option<String>>,
     /// The methods of all requests.
     methods: Mutex<Vec<String>>,
 }
@@ -37,6 +39,7 @@ struct Sessions {
 pub(crate) struct Request {
     pub(crate) method: String,
     session: Option<u64>,
+    trace: Option<String>,
     pub(crate) body: Value,
 }
 
@@ -66,6 +69,11 @@ impl ScriptedHttp {
     /// Closes the connections of the next so many requests without an answer.
     pub(crate) fn drop_connections(&self, requests: u64) {
         self.sessions.dropped.store(requests, Ordering::SeqCst);
+    }
+
+    /// The last trace that a header named.
+    pub(crate) fn trace(&self) -> Option<String> {
+        self.sessions.trace.lock().clone()
     }
 
     /// How often this was asked.
@@ -99,6 +107,9 @@ async fn serve(stream: TcpStream, sessions: Arc<Sessions>, bad_response: String)
     let mut stream = BufReader::new(stream);
     let Some(request) = read_request(&mut stream).await else { return };
     sessions.methods.lock().push(request.body["method"].as_str().unwrap_or_default().to_owned());
+    if let Some(trace) = &request.trace {
+        *sessions.trace.lock() = Some(trace.clone());
+    }
     let is_dropped = |left: u64| left.checked_sub(1);
     if sessions.dropped.fetch_update(Ordering::SeqCst, Ordering::SeqCst, is_dropped).is_ok() {
         return;
@@ -153,7 +164,7 @@ pub(crate) async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<Re
     let mut line = String::new();
     stream.read_line(&mut line).await.ok()?;
     let method = line.split(' ').next()?.to_owned();
-    let (mut length, mut session) = (0, None);
+    let (mut length, mut session, mut trace) = (0, None, None);
     loop {
         line.clear();
         stream.read_line(&mut line).await.ok()?;
@@ -161,10 +172,11 @@ pub(crate) async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<Re
             None => break,
             Some((name, value)) if name.eq_ignore_ascii_case("content-length") => length = value.parse().ok()?,
             Some((name, value)) if name.eq_ignore_ascii_case("mcp-session-id") => session = value.parse().ok(),
+            Some(("traceparent", value)) => trace = Some(value.to_owned()),
             Some(_) => {}
         }
     }
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.ok()?;
-    Some(Request { method, session, body: serde_json::from_slice(&body).unwrap_or_default() })
+    Some(Request { method, session, trace, body: serde_json::from_slice(&body).unwrap_or_default() })
 }

@@ -1,14 +1,15 @@
 //! The real agents use a tool of the gateway in a scripted turn, through a real daemon: one call, asked once, one record.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::process::Stdio;
 
 use serde_json::Value;
 use testkit::agents::Agent;
 use testkit::scripted_agent::WEATHER;
 
-use crate::kit::{RoostInstance, RunningCommand, answer, of_type};
+use crate::kit::{RoostInstance, RunningCommand, answer, of_type, script};
 use crate::{own_servers, real};
 
 const CHOICE: &str = "[n]o: ";
@@ -140,6 +141,66 @@ fn an_open_session_uses_a_service_in_the_turn_after_it_was_added() {
     for called in ["called docs__weather: succeeded", "called maps__weather: succeeded"] {
         assert!(audit.contains(called), "{audit}");
     }
+}
+
+/// A program that lists and answers with what stands in the files beside it.
+const RECITING_SERVER: &str = r#"cd "$(dirname "$0")"
+while read -r line; do
+    id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+    case $line in
+    *'"initialize"'*) file=hello.json ;;
+    *'"tools/list"'*) file=list.json ;;
+    *'"tools/call"'*) file=result.json ;;
+    *) file=nothing.json ;;
+    esac
+    [ -n "$id" ] && printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$(cat $file)"
+done
+"#;
+
+/// What follows the name in the definition of its tool. No serializer would write it like this.
+const DEFINITION: &str = r#""title":"S\u00e4\u0067e","description":"Says it.","icons":[ {"src":"data:image/png;base64,AAAA","sizes":["48x48"],"theme":"dark"}],"inputSchema":{"type":"object","properties":{"z":{"type":"number","default":1.50},"a":{}}},"outputSchema":{ "required":["b","a"],"type":"object","properties":{"b":{"maximum":1e2},"a":{}} },"annotations":{"readOnlyHint":true,"title":"\/","com.example":0.10},"_meta":{"com.example/b":{"n":1E+2},"com.example/a":[ ]}"#;
+const RESULT: &str = r#"{"structuredContent":{"b": 1.0,"a":"\u00e9\/"},"content":[{"type":"text","text":"\u0061","annotations":{"priority":0.50},"_meta":{"x":1E2}}],"_meta":{"com.example/z":12345678901234567890.10,"a":{ }}}"#;
+
+#[test]
+fn what_a_service_says_of_a_tool_and_what_the_tool_says_reach_the_client_byte_for_byte() {
+    let instance = RoostInstance::new();
+    instance.configure(
+        "[security]\nrequire_auth = false\n[[policy.rules]]\neffect = 'allow'\nname = 'say'\ntool = 'mcp__roost__odd__say'\n",
+    );
+    instance.run(&["up"]).ended(0);
+    let program = instance.work().join("odd.sh");
+    script(&program, RECITING_SERVER);
+    let hello =
+        r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"odd","version":"1"}}"#;
+    let list = format!(r#"{{"tools":[{{"name":"say",{DEFINITION}}}]}}"#);
+    for (file, text) in [("hello", hello), ("list", &list), ("result", RESULT), ("nothing", "{}")] {
+        fs::write(instance.work().join(format!("{file}.json")), text).unwrap();
+    }
+    instance.run(&["services", "add-stdio", "--module", "odd", "--", &program.display().to_string()]).ended(0);
+    let daemon: Value = serde_json::from_slice(&fs::read(instance.state().join("daemon.json")).unwrap()).unwrap();
+    let address = daemon["http"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
+    let post = |session: &str, body: &str| {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        let length = body.len();
+        write!(
+            stream,
+            "POST /mcp HTTP/1.1\r\nHost: {address}\r\nAccept: application/json\r\nContent-Type: application/json\r\n\
+             {session}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let hello = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}"#;
+    let hello = post("", &format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{hello}}}"#));
+    let session = hello.lines().find(|line| line.to_lowercase().starts_with("mcp-session-id")).unwrap();
+    let session = format!("{session}\r\n");
+    let listed = post(&session, r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
+    assert!(listed.contains(&format!(r#"{{"name":"odd__say",{DEFINITION}}}"#)), "{listed}");
+    let call = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"odd__say","arguments":{}}}"#;
+    let called = post(&session, call);
+    assert!(called.contains(&format!(r#"{{"jsonrpc":"2.0","id":2,"result":{RESULT}}}"#)), "{called}");
 }
 
 #[test]

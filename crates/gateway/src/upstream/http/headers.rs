@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use super::super::param_headers::{ParamHeaders, header_value};
 use super::HttpSession;
 use crate::raw_object::RawObject;
+use crate::trace_context::{TRACEPARENT, TraceContext};
 
 pub(super) const SESSION_ID: &str = "mcp-session-id";
 const PROTOCOL_VERSION: &str = "mcp-protocol-version";
@@ -51,6 +52,17 @@ pub(super) fn add_of_request(
     }
     if method == "tools/call" {
         headers.extend(param_headers.of_call(&name, params.get("arguments")));
+    }
+}
+
+/// Adds the trace that the parameters name, for what stands between us and the server.
+pub(super) fn add_trace(headers: &mut HeaderMap, params: Option<&RawValue>) {
+    let Some(params) = params.filter(|params| params.get().contains(TRACEPARENT)) else { return };
+    let trace = RawObject::parse(params).and_then(|params| TraceContext::text_of(&params));
+    if let Some(trace) = trace.filter(|trace| TraceContext::parse(trace).is_some())
+        && let Ok(trace) = HeaderValue::try_from(trace)
+    {
+        headers.insert(TRACEPARENT, trace);
     }
 }
 

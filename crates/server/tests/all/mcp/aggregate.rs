@@ -2,6 +2,7 @@
 
 use roost_gateway::breaker::CallOutcome;
 use roost_gateway::governor::Access;
+use roost_gateway::trace_context::TraceContext;
 use serde_json::{Value, json};
 use testkit::mcp_fixture::FixtureEra::{Legacy, Modern};
 
@@ -93,6 +94,25 @@ async fn the_trace_of_a_client_and_what_else_it_says_of_its_call_reach_the_servi
         assert_eq!((&meta["traceparent"], &meta["tracestate"]), (&json!(trace), &json!("a=b")), "{params}");
         assert_eq!(meta["com.example/own"], json!({ "b": 1 }));
     }
+}
+
+#[tokio::test]
+async fn a_call_without_a_trace_gets_that_of_its_header_or_a_new_one() {
+    let (gateway, door) = gateway().await;
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let client = McpClient::legacy(&door, "/mcp").await;
+    let params = json!({ "name": "old__test_simple_text" });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
+    client.send("POST", &format!("traceparent: {trace}\r\n"), &call).await.last().await;
+    client.send("POST", "traceparent: nonsense\r\n", &call).await.last().await;
+    McpClient::new(&door, "/mcp").await.call("tools/call", params).await;
+    let called = gateway.backend.called.lock();
+    let traces: Vec<_> = called.iter().map(|params| params["_meta"]["traceparent"].as_str().unwrap()).collect();
+    assert_eq!(traces[0], trace);
+    for new in &traces[1..] {
+        assert!(TraceContext::parse(new).is_some(), "{new}");
+    }
+    assert_ne!(traces[1], traces[2]);
 }
 
 #[tokio::test]
