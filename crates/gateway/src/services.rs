@@ -22,6 +22,7 @@ use async_trait::async_trait;
 use roost_log::{Log, RowKind};
 use roost_model::ids::ServiceId;
 use roost_model::service::Lifecycle;
+use roost_model::service::manifest::ServiceOrigin;
 use serde_json::{Map, Value, json};
 use tokio::sync::{broadcast, watch};
 
@@ -326,9 +327,17 @@ impl Backend for Services {
     }
 
     fn patience(&self, service: &ServiceId) -> Duration {
-        let given =
-            self.handle(service).ok().and_then(|handle| handle.view().stored.manifest.spec.origin.limits()?.timeout_ms);
-        given.map_or(self.0.options.patience, Duration::from_millis)
+        let usual = self.0.options.patience;
+        let Ok(handle) = self.handle(service) else { return usual };
+        let view = handle.view();
+        let given = |ms: Option<u64>| ms.map_or(usual, Duration::from_millis);
+        match &view.stored.manifest.spec.origin {
+            // A module's limit is for the time that it runs, without that before its turn comes.
+            ServiceOrigin::LocalWasm { limits, .. } => given(limits.timeout_ms).max(usual),
+            ServiceOrigin::RemoteMcp { limits, .. } | ServiceOrigin::StdioMcp { limits, .. } => {
+                given(limits.timeout_ms)
+            }
+        }
     }
 
     fn note_outcome(&self, service: &ServiceId, outcome: CallOutcome) {

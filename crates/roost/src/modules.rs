@@ -28,6 +28,7 @@ pub(crate) fn settings(state: &StateDir, config: &Config, gateway: GatewayAccess
     host.defaults.fuel = u64::from(wasm.fuel_millions.get()) * 1_000_000;
     host.defaults.memory_bytes = bytes(wasm.memory_mb);
     host.defaults.output_bytes = wasm.output_kb.get() as usize * 1024;
+    host.ceiling.output_bytes = host.ceiling.output_bytes.max(host.defaults.output_bytes);
     host.defaults.max_concurrency = wasm.concurrency.get() as usize;
     settings.policy = policy(wasm);
     settings.models = models(wasm);
