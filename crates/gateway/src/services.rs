@@ -34,7 +34,7 @@ pub use service_log::{LogLines, ServiceLog};
 pub use stored::StoredService;
 pub use view::ServiceView;
 
-use crate::breaker::CallOutcome;
+use crate::breaker::{BreakerRules, CallOutcome};
 use crate::catalog::Catalog;
 use crate::client_profile::ClientProfile;
 use crate::endpoint::{Backend, DEFAULT_PATIENCE, UnaskedMessage};
@@ -57,11 +57,18 @@ pub struct ServiceOptions {
     pub patience: Duration,
     /// How often a running service is probed.
     pub probe_interval: Duration,
+    /// When a service is taken out of use because its calls fail.
+    pub breaker: BreakerRules,
 }
 
 impl Default for ServiceOptions {
     fn default() -> Self {
-        Self { approve_new_tools: false, patience: DEFAULT_PATIENCE, probe_interval: Duration::from_secs(30) }
+        Self {
+            approve_new_tools: false,
+            patience: DEFAULT_PATIENCE,
+            probe_interval: Duration::from_secs(30),
+            breaker: BreakerRules::default(),
+        }
     }
 }
 
