@@ -96,7 +96,9 @@ pub enum CallError {
     #[error("{0} calls of the service are waiting already; try again later")]
     Busy(usize),
     /// Its turn did not come.
-    #[error("no instance was free for {0:?}: other calls of this service, or of all modules, have them; try again later")]
+    #[error(
+        "no instance was free for {0:?}: other calls of this service, or of all modules, have them; try again later"
+    )]
     NoTurn(Duration),
 }
 

@@ -8,8 +8,8 @@ use roost_model::service::Lifecycle;
 use roost_model::service::manifest::ServiceOrigin;
 use roost_rpc::{
     BootstrapParams, BootstrapRemoveParams, GatewayTransport, NoParams, SecretParams, SecretSetParams,
-    ServiceApplyParams, ServiceDetailsParams, ServiceLogsParams, ServiceParams, ServiceRecord, ServiceRemoveParams, ServiceResult, Typed,
-    method,
+    ServiceApplyParams, ServiceDetailsParams, ServiceLogsParams, ServiceParams, ServiceRecord, ServiceRemoveParams,
+    ServiceResult, Typed, method,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use roost_client::Client;
 use roost_model::service::Lifecycle;
 use roost_rpc::{
-    NoParams, ServiceApplyParams, ServiceApproveParams, ServiceDetailsParams, ServiceLogsParams, ServiceParams, ServiceRemoveParams,
-    ServiceRecord, ServiceResult, ServiceSummary, Typed, method,
+    NoParams, ServiceApplyParams, ServiceApproveParams, ServiceDetailsParams, ServiceLogsParams, ServiceParams,
+    ServiceRecord, ServiceRemoveParams, ServiceResult, ServiceSummary, Typed, method,
 };
 use serde_json::{Map, Value};
 

@@ -155,7 +155,11 @@ impl RunBudgets {
             && record.session_id.as_str() == run.as_str()
         {
             let usage = record.usage;
-            return Ok(Used { calls: 0, tokens: usage.input_tokens.saturating_add(usage.output_tokens), cost_usd: usage.cost_usd });
+            return Ok(Used {
+                calls: 0,
+                tokens: usage.input_tokens.saturating_add(usage.output_tokens),
+                cost_usd: usage.cost_usd,
+            });
         }
         Ok(reported(&*self.log, run).await?.map_or_else(Used::default, |run| Used {
             calls: run.tool_call_count,

@@ -23,7 +23,8 @@ use parking_lot::{Mutex, RwLock};
 use roost_model::ids::ServiceId;
 use roost_model::service::wasm::WasmCapabilities;
 use roost_wasm::{
-    CallError, CallReport, HostConfig, Limits, LoadError, LoadStage, ServiceDeclaration, ToolSuccess, WasmHost, WasmService,
+    CallError, CallReport, HostConfig, Limits, LoadError, LoadStage, ServiceDeclaration, ToolSuccess, WasmHost,
+    WasmService,
 };
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};

@@ -221,7 +221,8 @@ struct HttpServer {
 impl HttpServer {
     async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let (url, requests) = (format!("http://{}", listener.local_addr().unwrap()), Arc::<Mutex<Vec<String>>>::default());
+        let (url, requests) =
+            (format!("http://{}", listener.local_addr().unwrap()), Arc::<Mutex<Vec<String>>>::default());
         let seen = requests.clone();
         let serving = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -388,8 +389,7 @@ async fn a_tool_that_a_module_calls_is_judged_and_recorded_as_one_of_its_caller(
     let unread = stage.act("tool", json!(["numbers__fn__add", "no JSON"])).await.unwrap_err();
     assert!(unread.contains("no JSON"), "{unread}");
     let records = stage.governed.records().await;
-    let recorded: Vec<_> =
-        records.iter().map(|one| (one.tool.as_str(), one.principal.as_str(), one.success)).collect();
+    let recorded: Vec<_> = records.iter().map(|one| (one.tool.as_str(), one.principal.as_str(), one.success)).collect();
     assert_eq!(recorded[..2], [("numbers__fn__add", "local", true), ("acts__fn__tool", "local", true)]);
     stage.governed.host.stop().await;
 

@@ -208,8 +208,10 @@ fn commands(instance: &RoostInstance, name: &str, words: &[String]) -> BTreeSet<
 fn without_a_row(instance: &RoostInstance, name: &str, below: &[&str], rows: &[Row]) -> Vec<String> {
     let below = below.iter().map(|word| vec![(*word).to_owned()]);
     let all = below.flat_map(|words| commands(instance, name, &words));
-    all.filter(|command| !rows.iter().any(|(args, ..)| format!("{} ", args.join(" ")).starts_with(&format!("{command} "))))
-        .collect()
+    all.filter(|command| {
+        !rows.iter().any(|(args, ..)| format!("{} ", args.join(" ")).starts_with(&format!("{command} ")))
+    })
+    .collect()
 }
 
 fn run_rows(instance: &RoostInstance, name: &str, rows: &[Row]) {

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use roost_gateway::clarity::{self, Compiler, CompilerError, ProjectFiles, ProjectNames, SourceQuery, TOPICS, list_sources};
+use roost_gateway::clarity::{
+    self, Compiler, CompilerError, ProjectFiles, ProjectNames, SourceQuery, TOPICS, list_sources,
+};
 use roost_rpc::Fault;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -127,10 +127,7 @@ pub(super) async fn remove_service(call: Call<'_>) -> ToolResult {
 }
 
 /// Applies a manifest. Returns its service's id, and the service as it was before if it was there.
-pub(super) async fn apply(
-    call: Call<'_>,
-    manifest: &Value,
-) -> Result<(ServiceId, Option<Arc<ServiceView>>), Fault> {
+pub(super) async fn apply(call: Call<'_>, manifest: &Value) -> Result<(ServiceId, Option<Arc<ServiceView>>), Fault> {
     let services = &call.host.services;
     let known = services.list();
     let view = services.apply(manifest).await.map_err(fault::service)?;

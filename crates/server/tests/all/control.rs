@@ -11,8 +11,8 @@ use roost_log::{Log, StreamId};
 use roost_model::approval::{Answerer, ApprovalScope, PendingAsk};
 use roost_rpc::Scope;
 use serde_json::{Value, json};
-use testkit::{Home, soon};
 use testkit::fake::{FakeSession, FakeTask, How};
+use testkit::{Home, soon};
 
 use crate::kit::Door;
 use crate::mcp::client::McpClient;
@@ -223,7 +223,11 @@ async fn only_admins_call_what_changes_something_and_an_agent_is_not_even_shown_
         assert_eq!(error["message"], format!("Unknown tool: {name}"));
     }
     let own = listed.iter().map(name);
-    assert_eq!(own.collect::<BTreeSet<_>>(), SEED_003.into_iter().chain(PROVISIONING).collect(), "as seed 003 has them");
+    assert_eq!(
+        own.collect::<BTreeSet<_>>(),
+        SEED_003.into_iter().chain(PROVISIONING).collect(),
+        "as seed 003 has them"
+    );
     let reading = listed.iter().filter(|tool| shown.iter().any(|one| one["name"] == name(tool))).count();
     assert_eq!((reading, refused), (11, 16));
     assert_eq!(door.services.list().len(), 1, "nothing was registered or removed");

@@ -45,7 +45,10 @@ enum Behind {
     Nothing,
     Endpoint(Arc<Endpoint>),
     /// The services of the door and the gateway's own tools.
-    OwnTools { governor: Arc<dyn Governor>, provisioning: bool },
+    OwnTools {
+        governor: Arc<dyn Governor>,
+        provisioning: bool,
+    },
 }
 
 impl Door {

@@ -17,11 +17,11 @@ const MAX_PATTERN_BYTES: usize = 16 * 1024;
 /// Fuel for compiling each byte of a pattern.
 const FUEL_PER_PATTERN_BYTE: usize = 1_000;
 /// The memory that compiled patterns take; the first that is enough for a pattern is its size.
-const SIZES: [usize; 3] = [32 << 10, 256 << 10, 1 << 20];
+const SIZES: [usize; 4] = [16 << 10, 64 << 10, 256 << 10, 1 << 20];
 /// The memory of one state of a pattern, of which each byte of a text may need all.
 const STATE_BYTES: usize = 32;
 /// The steps of one search, each a few nanoseconds: nothing ends a search before its end.
-const MAX_STEPS: usize = 1 << 28;
+const MAX_STEPS: usize = 1 << 30;
 /// What JavaScript's `encodeURIComponent` leaves as it is.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -87,7 +87,7 @@ fn compile(guest: &mut Guest<'_>, pattern: i32) -> wasmtime::Result<Option<Patte
 }
 
 impl Pattern {
-    /// Takes fuel for a search that keeps as many places of the text for each state, or refuses it.
+    /// Takes fuel for a search that keeps so many places of the text for each state, or refuses it.
     fn pay(&self, guest: &mut Guest<'_>, text: &str, places: usize) -> wasmtime::Result<()> {
         let steps = text.len().saturating_mul(self.states).saturating_mul(places);
         match steps > MAX_STEPS {
