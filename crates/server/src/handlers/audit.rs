@@ -65,8 +65,6 @@ async fn next(context: &Context<'_>, most: usize, after: u64) -> Result<AuditLis
                 last = resume_at.saturating_sub(1);
                 continue;
             }
-            // The caller knows another log; it goes on with what comes next in this one.
-            Err(roost_log::Error::Ahead { last_seq, .. }) => return Ok(AuditListResult { items, last: last_seq }),
             Err(error) => return Err(fault::log(error)),
         };
         for entry in page.batch.iter() {
@@ -77,6 +75,8 @@ async fn next(context: &Context<'_>, most: usize, after: u64) -> Result<AuditLis
             }
         }
         if last >= page.last_seq {
+            // A caller who knows another log goes on with what comes next in this one.
+            last = page.last_seq;
             break;
         }
     }
