@@ -94,7 +94,7 @@ struct Stage {
 impl Stage {
     /// With everything granted, and these hosts allowed to the gateway.
     async fn open(hosts: Option<&[&str]>) -> Self {
-        Self::with_rules(hosts, &[allow("acts"), allow("numbers")]).await
+        Self::with_rules(hosts, &[allow_acts(), vec![allow("numbers__fn__add")]].concat()).await
     }
 
     async fn with_rules(hosts: Option<&[&str]>, rules: &[Rule]) -> Self {
@@ -189,8 +189,15 @@ async fn act(endpoint: Arc<Endpoint>, function: &str, arguments: Value) -> Resul
     }
 }
 
-fn allow(service: &str) -> Rule {
-    Rule { tool: Some(format!("mcp__roost__{service}__*")), name: Some(service.into()), ..Rule::new(Effect::Allow) }
+/// What could do anything is allowed only by its whole name.
+fn allow(tool: &str) -> Rule {
+    Rule { tool: Some(format!("mcp__roost__{tool}")), name: Some(tool.into()), ..Rule::new(Effect::Allow) }
+}
+
+/// Every function of the module.
+fn allow_acts() -> Vec<Rule> {
+    let functions = SOURCE.lines().filter_map(|line| line.trim().strip_prefix("function ")?.split_once('('));
+    functions.map(|(name, _)| allow(&format!("acts__fn__{name}"))).collect()
 }
 
 /// Everything, of files what is below this folder.
@@ -393,10 +400,10 @@ async fn a_tool_that_a_module_calls_is_judged_and_recorded_as_one_of_its_caller(
     assert_eq!(recorded[..2], [("numbers__fn__add", "local", true), ("acts__fn__tool", "local", true)]);
     stage.governed.host.stop().await;
 
-    let deny = Rule { effect: Effect::Deny, ..allow("numbers") };
-    let stage = Stage::with_rules(None, &[allow("acts"), deny]).await;
+    let deny = Rule { effect: Effect::Deny, name: Some("house".into()), ..allow("numbers__fn__add") };
+    let stage = Stage::with_rules(None, &[allow_acts(), vec![deny]].concat()).await;
     let denied = stage.act("tool", call).await.unwrap_err();
-    assert!(denied.contains("rule:numbers"), "{denied}");
+    assert!(denied.contains("rule:house"), "{denied}");
     let records = stage.governed.records().await;
     assert_eq!((records[0].tool.as_str(), records[0].success), ("numbers__fn__add", false));
     stage.governed.host.stop().await;
@@ -431,12 +438,12 @@ const VARIABLES: &str = r#"(component
 
 #[tokio::test]
 async fn a_component_gets_no_variable_with_a_secret_that_manifest_and_policy_do_not_both_name() {
-    let stage = Stage::with_rules(None, &[allow("vars")]).await;
+    let stage = Stage::with_rules(None, &[allow("vars__fn__value")]).await;
     let env = json!([{ "name": "PLAIN", "value": "1" }, { "name": "TOKEN", "secretRef": "env:TEST_TOKEN" }]);
     for (named, seen) in [(json!([]), 1), (json!(["TOKEN"]), 2)] {
         let id = stage.run("vars", VARIABLES, json!({ "env": env, "capabilities": { "secrets": named } })).await;
         let params = json!({ "name": "vars__fn__value", "arguments": {} });
-        let called = stage.endpoint.call_tool_for(&Principal::Local, params).await.unwrap();
+        let called = soon("it answers", stage.endpoint.call_tool_for(&Principal::Local, params)).await.unwrap();
         let called: Value = serde_json::from_str(called.get()).unwrap();
         assert_eq!(called["structuredContent"]["result"], seen, "{called}");
         let log = stage.services.log(&id).unwrap().read(0, 1000).lines.join("\n");

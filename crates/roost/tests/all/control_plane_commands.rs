@@ -16,8 +16,8 @@ use crate::wasm_modules::MODULES;
 
 /// The compiler, from the working folder.
 const COMPILER: &str = "../home/clarityc";
-/// The module `numbers` may be called unasked.
-const RULES: &str = "[[policy.rules]]\neffect = 'allow'\ntool = 'mcp__roost__numbers__*'\n";
+/// One tool may be called unasked.
+const RULES: &str = "[[policy.rules]]\neffect = 'allow'\ntool = 'mcp__roost__numbers__fn__fib'\n";
 /// A server that has one tool.
 const SERVER: &str = r#"while read -r line; do
     id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
