@@ -1,1 +1,0 @@
-import{G as e,nt as t,q as n,rt as r}from"./disclose-version-eDqFKq5f.js";var i=new class{#e=r([]);get all(){return e(this.#e)}set all(e){t(this.#e,e)}add(e){return n(()=>this.all=[...e,...this.all]),()=>this.all=this.all.filter(t=>!e.includes(t))}};export{i as t};
