@@ -96,7 +96,7 @@ impl Subscriptions {
             let params = self.params(&changes.borrow_and_update());
             let opened = Instant::now();
             let open = async {
-                let Some(params) = params else { return None };
+                let params = params?;
                 let catching_up = async {
                     if has_ended {
                         let mut acknowledged = acknowledged.clone();
