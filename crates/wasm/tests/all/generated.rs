@@ -15,6 +15,8 @@ fn module(bytes: &[u8], is_lawless: bool) -> Option<Vec<u8>> {
     let config = Config {
         // Nothing offers them, so a lawful module has none.
         max_imports: if is_lawless { 2 } else { 0 },
+        min_types: 1,
+        min_funcs: 1,
         min_exports: 1,
         export_everything: true,
         allow_start_export: true,

@@ -20,6 +20,8 @@ const FUEL_PER_PATTERN_BYTE: usize = 1_000;
 const SIZES: [usize; 4] = [16 << 10, 64 << 10, 256 << 10, 1 << 20];
 /// The memory of one state of a pattern, of which each byte of a text may need all.
 const STATE_BYTES: usize = 32;
+/// Places that are copied about as fast as a step is made.
+const PLACES_PER_STEP: usize = 4;
 /// The steps of one search, each a few nanoseconds: nothing ends a search before its end.
 const MAX_STEPS: usize = 1 << 30;
 /// What JavaScript's `encodeURIComponent` leaves as it is.
@@ -89,12 +91,13 @@ fn compile(guest: &mut Guest<'_>, pattern: i32) -> wasmtime::Result<Option<Patte
 impl Pattern {
     /// Takes fuel for a search that keeps so many places of the text for each state, or refuses it.
     fn pay(&self, guest: &mut Guest<'_>, text: &str, places: usize) -> wasmtime::Result<()> {
-        let steps = text.len().saturating_mul(self.states).saturating_mul(places);
+        let copies = places.div_ceil(PLACES_PER_STEP);
+        let steps = text.len().saturating_mul(self.states).saturating_mul(copies);
         match steps > MAX_STEPS {
             true => Err(HostTrap::fault(format!(
                 "a text of {} bytes is too long for this pattern, which may search {}; search in parts of it",
                 text.len(),
-                MAX_STEPS / self.states / places
+                MAX_STEPS / self.states / copies
             ))),
             false => guest.charge(steps),
         }
