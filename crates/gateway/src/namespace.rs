@@ -1,12 +1,9 @@
 //! The names under which clients see the tools and prompts of services.
 
 use roost_model::canonical;
+use roost_model::service::NAMESPACE_SEPARATOR as SEPARATOR;
+pub use roost_model::service::RESERVED_NAMESPACES as RESERVED;
 
-/// Namespaces that the gateway's own tools have.
-pub const RESERVED: [&str; 2] = ["runtime", "clarity"];
-
-/// Between a namespace and a name.
-const SEPARATOR: &str = "__";
 /// The longest name that the clients of today take.
 pub const MAX_NAME: usize = 64;
 /// How many hex digits of the hash a shortened name ends in.

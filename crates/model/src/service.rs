@@ -5,6 +5,11 @@ pub mod wasm;
 
 use serde::{Deserialize, Serialize};
 
+/// Namespaces that only the gateway's own tools have.
+pub const RESERVED_NAMESPACES: [&str; 2] = ["runtime", "clarity"];
+/// Between a namespace and the name of a tool.
+pub const NAMESPACE_SEPARATOR: &str = "__";
+
 /// Where a service is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use roost_model::service::wasm::{FolderAccess, WasmCapabilities};
+use roost_model::service::{NAMESPACE_SEPARATOR, RESERVED_NAMESPACES};
 use url::Url;
 
 use crate::effects::GrantedFile;
@@ -97,9 +98,15 @@ impl Grants {
         self.check(|side| names(&side.secrets, name), || format!("read the secret \"{name}\""))
     }
 
-    /// Whether this tool of the gateway may be called.
+    /// Whether this tool of the gateway may be called. Its own tools show every service, so `*` does not mean them: each
+    /// must be named in full.
     pub fn tool(&self, name: &str) -> Result<(), Denied> {
-        self.check(|side| names(&side.tools, name), || format!("call the tool \"{name}\""))
+        let namespace = name.split_once(NAMESPACE_SEPARATOR).map(|(namespace, _)| namespace);
+        let is_named = |tools: &[String]| match namespace {
+            Some(own) if RESERVED_NAMESPACES.contains(&own) => tools.iter().any(|tool| tool == name),
+            _ => names(tools, name),
+        };
+        self.check(|side| is_named(&side.tools), || format!("call the tool \"{name}\""))
     }
 
     /// Whether any tool of the gateway may be called.
@@ -223,6 +230,24 @@ mod tests {
             for checked in every_check(&Grants::new(manifest, policy)) {
                 assert_eq!(checked.err().map(|denied| denied.missing), missing);
             }
+        }
+    }
+
+    #[test]
+    fn the_gateways_own_tools_are_meant_only_by_their_whole_names() {
+        let grants = |manifest: &str, policy: &str| {
+            let side = |tool: &str| WasmCapabilities { tools: vec![tool.into()], ..WasmCapabilities::default() };
+            Grants::new(side(manifest), side(policy))
+        };
+        let (own, of_service) = ("runtime__get_service", "notes__add");
+        for (manifest, policy, tool, granted) in [
+            ("*", "*", of_service, true),
+            ("*", "*", own, false),
+            (own, "*", own, false),
+            ("runtime__*", own, own, false),
+            (own, own, own, true),
+        ] {
+            assert_eq!(grants(manifest, policy).tool(tool).is_ok(), granted, "{manifest} {policy} {tool}");
         }
     }
 

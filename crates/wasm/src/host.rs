@@ -68,7 +68,12 @@ impl HostConfig {
             max_instances: 64,
             stack_bytes: 512 * 1024,
             defaults: Limits::default(),
-            ceiling: Limits { memory_bytes: 256 << 20, output_bytes: 16 << 20, ..Limits::default() },
+            ceiling: Limits {
+                memory_bytes: 256 << 20,
+                table_elements: 1_000_000,
+                output_bytes: 16 << 20,
+                ..Limits::default()
+            },
         }
     }
 }
@@ -184,6 +189,8 @@ pub(crate) struct HostState {
     pub(crate) engine: Engine,
     pub(crate) ticker: EpochTicker,
     pub(crate) instances: Arc<Semaphore>,
+    /// Calls whose time may stand still at once: they keep their instances, and some must be left for the others.
+    pub(crate) pauses: Arc<Semaphore>,
     cache: Cache,
     config: HostConfig,
     compiles: Semaphore,
@@ -205,6 +212,7 @@ impl WasmHost {
         Ok(Self(Arc::new(HostState {
             ticker,
             instances: Arc::new(Semaphore::new(config.max_instances as usize)),
+            pauses: Arc::new(Semaphore::new((config.max_instances as usize / 2).max(1))),
             cache,
             compiles: Semaphore::new(COMPILES),
             modules,
@@ -277,8 +285,7 @@ impl WasmHost {
         let Ok(artifact) = in_background(move || Artifact::read(&path, limit, None)).await? else { return Ok(()) };
         let Ok(imports) = imports::read(&artifact.bytes) else { return Ok(()) };
         let context = Arc::new(ServiceContext::of_nobody());
-        let (engine, ticker, limits) = (&self.0.engine, &self.0.ticker, &self.0.config.defaults);
-        let mut store = CallStore::new(engine, ticker, &context, limits, None);
+        let mut store = CallStore::new(&self.0, &context, &self.0.config.defaults, None);
         let missing = imports.into_iter().filter_map(|import| match import {
             Import::Core { module, name } => {
                 self.0.modules.get(&mut store.store, module, name).is_err().then(|| format!("{module}.{name}"))
@@ -306,7 +313,7 @@ impl WasmHost {
         let shared = &self.0;
         match code {
             CompiledCode::Module(module) => {
-                let mut store = CallStore::new(&shared.engine, &shared.ticker, context, limits, None);
+                let mut store = CallStore::new(shared, context, limits, None);
                 ModuleProgram::prepare(&module, &shared.modules, &mut store, declared).map(Program::Module)
             }
             CompiledCode::Component(component) => {

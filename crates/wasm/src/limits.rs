@@ -12,6 +12,8 @@ pub struct Limits {
     pub fuel: u64,
     /// Time, without the time that the host waits for a person, a model or a server on behalf of the module.
     pub time: Duration,
+    /// How long a call waits for its turn, before it is told that the service is busy.
+    pub wait: Duration,
     /// The size of each linear memory, and of the maps that the host keeps for the module.
     pub memory_bytes: usize,
     /// The elements of each table.
@@ -27,6 +29,7 @@ impl Default for Limits {
         Self {
             fuel: 10_000_000_000,
             time: Duration::from_secs(2),
+            wait: Duration::from_secs(30),
             memory_bytes: 64 << 20,
             table_elements: 100_000,
             output_bytes: 1 << 20,
@@ -44,6 +47,7 @@ impl Limits {
         Self {
             fuel: declared.fuel.unwrap_or(self.fuel),
             time: declared.timeout_ms.map_or(self.time, Duration::from_millis),
+            wait: self.wait,
             memory_bytes: size(declared.memory_bytes, self.memory_bytes, ceiling.memory_bytes),
             table_elements: size(declared.table_elements, self.table_elements, ceiling.table_elements),
             output_bytes: size(declared.output_bytes, self.output_bytes, ceiling.output_bytes),
@@ -56,6 +60,7 @@ impl Limits {
         Self {
             fuel: self.fuel.min(other.fuel),
             time: self.time.min(other.time),
+            wait: self.wait.min(other.wait),
             memory_bytes: self.memory_bytes.min(other.memory_bytes),
             table_elements: self.table_elements.min(other.table_elements),
             output_bytes: self.output_bytes.min(other.output_bytes),

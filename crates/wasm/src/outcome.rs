@@ -95,6 +95,11 @@ pub enum CallError {
     /// Too many calls wait already.
     #[error("{0} calls of the service are waiting already; try again later")]
     Busy(usize),
+    /// Its turn did not come.
+    #[error(
+        "no instance was free for {0:?}: other calls of this service, or of all modules, have them; try again later"
+    )]
+    NoTurn(Duration),
 }
 
 /// What a host function ends a call with.

@@ -136,9 +136,11 @@ impl WasmService {
 
     /// Makes an instance and throws it away, to see that it can be.
     pub(crate) async fn probe(&self) -> wasmtime::Result<()> {
-        // A service that is loaded or looked at is one call among the others. The semaphore is never closed.
-        let _slot = self.loaded.host.instances.acquire().await;
-        let mut store = self.new_store(&self.loaded.limits);
+        // A service that is loaded or looked at is one call among the others.
+        let limits = &self.loaded.limits;
+        let slot = tokio::time::timeout(limits.wait, self.loaded.host.instances.acquire()).await;
+        let _slot = slot.map_err(|_| HostTrap::fault(CallError::NoTurn(limits.wait).to_string()))?;
+        let mut store = self.new_store(limits);
         store
             .run(async |store| match &self.loaded.program {
                 Program::Module(module) => module.instantiate(store).await.map(drop),
@@ -162,10 +164,12 @@ impl WasmService {
             _ => {}
         }
         let function = self.loaded.functions.get(tool).ok_or_else(|| CallError::UnknownTool(tool.into()))?;
+        let limits = self.loaded.limits.at_most(limits);
         // Neither semaphore is ever closed.
-        let _turn = self.loaded.running.acquire().await;
-        let _slot = self.loaded.host.instances.acquire().await;
-        let mut store = self.new_store(&self.loaded.limits.at_most(limits));
+        let turn = async { (self.loaded.running.acquire().await, self.loaded.host.instances.acquire().await) };
+        let turn = tokio::time::timeout(limits.wait, turn).await;
+        let _turn = turn.map_err(|_| CallError::NoTurn(limits.wait))?;
+        let mut store = self.new_store(&limits);
         let result = match &self.loaded.program {
             Program::Module(module) => module.call(&mut store, &function.name, arguments).await,
             Program::Component(component) => component.call(&mut store, &function.name, arguments).await,
@@ -186,8 +190,7 @@ impl WasmService {
     }
 
     fn new_store(&self, limits: &Limits) -> CallStore {
-        let host = &self.loaded.host;
-        CallStore::new(&host.engine, &host.ticker, &self.context, limits, self.loaded.program.wasi())
+        CallStore::new(&self.loaded.host, &self.context, limits, self.loaded.program.wasi())
     }
 
     async fn health_check(&self, start: Instant) -> CallReport {

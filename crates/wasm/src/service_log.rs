@@ -88,10 +88,13 @@ impl CallLog {
         let mut state = self.0.lock();
         let mut buffered = std::mem::take(&mut state.partial[level as usize]);
         buffered.push_str(text);
-        while let Some(end) = buffered.find('\n') {
-            state.write(level, buffered[..end].trim_end_matches('\r'));
-            buffered.drain(..=end);
+        let mut start = 0;
+        while let Some(len) = buffered[start..].find('\n') {
+            state.write(level, buffered[start..start + len].trim_end_matches('\r'));
+            start += len + 1;
         }
+        // Once: taking each line from the front would move all the others for it.
+        buffered.drain(..start);
         if buffered.len() > MAX_LINE_BYTES {
             state.write(level, &buffered);
             buffered.clear();
@@ -144,6 +147,18 @@ mod tests {
         }
         call.finish();
         assert_eq!(texts(&log), ["ab", "c", "d"]);
+    }
+
+    #[test]
+    fn a_flood_of_streamed_lines_costs_no_more_than_its_length() {
+        let log = Arc::new(ServiceLog::default());
+        let call = CallLog::new(log.clone());
+        // Hours, if each line cost as much as all that follow it.
+        let lines = 16 << 20;
+        call.stream(LogLevel::Info, &"\n".repeat(lines));
+        call.finish();
+        let dropped = lines - MAX_LINES_PER_CALL;
+        assert_eq!(texts(&log).last().unwrap(), &format!("{dropped} more lines of this call were left out"));
     }
 
     #[test]

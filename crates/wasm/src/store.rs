@@ -4,14 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
-use wasmtime::{Engine, Store, UpdateDeadline};
+use wasmtime::{Store, UpdateDeadline};
 use wasmtime_wasi::{ResourceTable, WasiCtx, WasiCtxView, WasiView};
 
 use crate::abi::clarity::ClarityState;
 use crate::effects::{Effects, NoEffects};
-use crate::epoch_ticker::{EpochTicker, Running};
+use crate::epoch_ticker::Running;
 use crate::grants::Grants;
+use crate::host::HostState;
 use crate::limits::{LimitReached, Limits, MemoryLimiter};
 use crate::service_log::{CallLog, LogSink, ServiceLog};
 
@@ -50,6 +52,7 @@ pub(crate) struct CallState {
     pub(crate) clarity: ClarityState,
     limiter: MemoryLimiter,
     deadline: Arc<Deadline>,
+    pauses: Arc<Semaphore>,
     /// Only components have one.
     wasi: Option<WasiState>,
 }
@@ -70,10 +73,12 @@ impl WasiView for CallState {
 }
 
 impl CallState {
-    /// Lets the module wait for something that takes as long as it takes: the time does not count.
-    pub(crate) fn pause(&self) -> Pause {
+    /// Lets the module wait for something that takes as long as it takes: the time does not count. If half of all
+    /// instances wait so already, it counts, so that the rest is free for others before long.
+    pub(crate) fn pause(&self) -> Option<Pause> {
+        let place = self.pauses.clone().try_acquire_owned().ok()?;
         *self.deadline.at.lock() += LONGEST_WAIT;
-        Pause { deadline: self.deadline.clone(), since: Instant::now() }
+        Some(Pause { deadline: self.deadline.clone(), since: Instant::now(), _place: place })
     }
 }
 
@@ -87,8 +92,7 @@ pub(crate) struct CallStore {
 
 impl CallStore {
     pub(crate) fn new(
-        engine: &Engine,
-        ticker: &EpochTicker,
+        host: &HostState,
         service: &Arc<ServiceContext>,
         limits: &Limits,
         wasi: Option<fn(&ServiceContext, &CallLog) -> WasiCtx>,
@@ -103,9 +107,10 @@ impl CallStore {
             clarity: ClarityState::default(),
             limiter: MemoryLimiter { memory_bytes: limits.memory_bytes, table_elements: limits.table_elements },
             deadline: deadline.clone(),
+            pauses: host.pauses.clone(),
             wasi,
         };
-        let mut store = Store::new(engine, state);
+        let mut store = Store::new(&host.engine, state);
         store.limiter(|state| &mut state.limiter);
         // Bounds what wasmtime itself copies out of a component in one go.
         store.set_hostcall_fuel(limits.output_bytes);
@@ -117,7 +122,7 @@ impl CallStore {
         // Only an engine without fuel refuses these, and then no call could run either.
         let _ = store.set_fuel(limits.fuel);
         let _ = store.fuel_async_yield_interval(Some(FUEL_INTERVAL));
-        Self { store, deadline, fuel: limits.fuel, _running: ticker.running() }
+        Self { store, deadline, fuel: limits.fuel, _running: host.ticker.running() }
     }
 
     /// Runs a part of the call, for no longer than it may take.
@@ -180,6 +185,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 pub(crate) struct Pause {
     deadline: Arc<Deadline>,
     since: Instant,
+    _place: OwnedSemaphorePermit,
 }
 
 impl Drop for Pause {

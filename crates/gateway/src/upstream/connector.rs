@@ -10,7 +10,9 @@ use reqwest::Client;
 use reqwest::header::{HeaderName, HeaderValue};
 use roost_model::ids::ServiceId;
 use roost_model::service::manifest::{Manifest, RemoteTransport, ServiceOrigin, ServiceVariable};
+use roost_model::service::wasm::WasmCapabilities;
 use roost_process::{Environment, Holder};
+use roost_wasm::Grants;
 use tokio::sync::mpsc;
 use url::Url;
 
@@ -25,7 +27,7 @@ use super::oauth::{LoginRequest, OAuthLogin, PendingLogin};
 use super::param_headers::ParamHeaders;
 use super::peer::{PeerChannels, ServerPeer};
 use super::peer_upstream::PeerUpstream;
-use super::service_log::ServiceLog;
+use super::service_log::{LogSource, ServiceLog};
 use super::stdio::{Child, ServiceProgram};
 use super::wasm::{OutsideWorld, WasmModules, WasmSettings};
 use super::{FromServer, ServerProfile, Upstream, UpstreamError, UpstreamRequest, http_client, sse};
@@ -156,7 +158,7 @@ impl Connector {
             ServiceOrigin::RemoteMcp { endpoint, transport, auth_ref, .. } => {
                 self.connect_remote(target, &service, era, endpoint, *transport, auth_ref.as_deref()).await
             }
-            ServiceOrigin::LocalWasm { env, .. } => self.load_module(target, env).await,
+            ServiceOrigin::LocalWasm { env, capabilities, .. } => self.load_module(target, env, capabilities).await,
         };
         let era = connected.as_ref().ok().map(|connected| match connected.upstream.profile().era {
             Era::Modern => KnownEra::Modern,
@@ -332,9 +334,19 @@ impl Connector {
         &self,
         target: &ConnectTarget<'_>,
         variables: &[ServiceVariable],
+        capabilities: &WasmCapabilities,
     ) -> Result<Connected, ConnectError> {
+        let grants = Grants::new(capabilities.clone(), self.settings.wasm.policy.clone());
         let mut env = Vec::with_capacity(variables.len());
         for variable in variables {
+            // A component sees its variables without asking for them.
+            if variable.secret_ref.is_some()
+                && let Err(denied) = grants.secret(&variable.name)
+            {
+                let left_out = format!("the variable {} is left out: {denied}", variable.name);
+                target.log.line(LogSource::Gateway, &left_out);
+                continue;
+            }
             env.push((variable.name.clone(), self.value_of(variable).await?));
         }
         self.modules.connect(target, env).await

@@ -16,13 +16,15 @@ mod module_log;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use parking_lot::{Mutex, RwLock};
 use roost_model::ids::ServiceId;
 use roost_model::service::wasm::WasmCapabilities;
 use roost_wasm::{
-    CallError, CallReport, HostConfig, LoadError, LoadStage, ServiceDeclaration, ToolSuccess, WasmHost, WasmService,
+    CallError, CallReport, HostConfig, Limits, LoadError, LoadStage, ServiceDeclaration, ToolSuccess, WasmHost,
+    WasmService,
 };
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -259,7 +261,7 @@ impl WasmUpstream {
         Ok(to_raw(&json!({})))
     }
 
-    async fn call_tool(&self, params: Option<&RawValue>) -> Result<ServerAnswer, UpstreamError> {
+    async fn call_tool(&self, params: Option<&RawValue>, patience: Duration) -> Result<ServerAnswer, UpstreamError> {
         let params = params.and_then(RawObject::parse).unwrap_or_default();
         let Some(tool) = params.text("name") else {
             return Ok(Err(error(INVALID_PARAMS, "tools/call needs \"name\", a text")));
@@ -279,7 +281,9 @@ impl WasmUpstream {
         let variables = self.module.declaration.env.clone();
         let effects = ModuleEffects::on_behalf(self.module.outside.clone(), caller, variables);
         let service = self.module.current().with_effects(Arc::new(effects));
-        match service.call(&tool, &arguments, service.limits()).await {
+        let own = service.limits();
+        let limits = Limits { time: own.time.min(patience), wait: own.wait.min(patience), ..own.clone() };
+        match service.call(&tool, &arguments, &limits).await {
             Ok(CallReport { outcome: Ok(ToolSuccess { structured, text }), .. }) => {
                 let content = [json!({ "type": "text", "text": text })];
                 Ok(Ok(to_raw(&json!({ "content": content, "structuredContent": structured }))))
@@ -288,8 +292,10 @@ impl WasmUpstream {
                 self.module.log.line(LogSource::Gateway, &failure.to_string());
                 Ok(Ok(tool_error(&failure.to_string())))
             }
-            // The caller's model can mend them, so they are a result.
-            Err(error @ CallError::InvalidArguments { .. }) => Ok(Ok(tool_error(&error.to_string()))),
+            // The caller's model can mend or wait, so they are a result.
+            Err(error @ (CallError::InvalidArguments { .. } | CallError::NoTurn(_))) => {
+                Ok(Ok(tool_error(&error.to_string())))
+            }
             Err(unknown @ CallError::UnknownTool(_)) => Ok(Err(error(INVALID_PARAMS, &unknown.to_string()))),
             Err(CallError::Busy(waiting)) => Err(UpstreamError::Busy(waiting)),
         }
@@ -305,7 +311,7 @@ impl Upstream for WasmUpstream {
     async fn call(&self, request: UpstreamRequest<'_>) -> Result<ServerAnswer, UpstreamError> {
         let answering = async {
             match request.method {
-                "tools/call" => self.call_tool(request.params).await,
+                "tools/call" => self.call_tool(request.params, request.patience).await,
                 "tools/list" => self.list_tools().await,
                 "ping" => Ok(self.ping().await),
                 method => Ok(Err(error(METHOD_NOT_FOUND, &format!("a module does not know {method}")))),

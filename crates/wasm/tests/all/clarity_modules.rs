@@ -480,3 +480,61 @@ async fn pointers_that_lead_out_of_the_memory_end_the_call() {
         assert_eq!(failure(&service, tool, arguments).await.kind, FailureKind::Trap, "{tool}");
     }
 }
+
+#[tokio::test]
+async fn documents_and_patterns_take_no_more_of_the_host_than_the_module_may_have() {
+    let (module, source) = forwarding(&[
+        "json_array_length(a: String) -> Option<Int64>",
+        "json_escape_string(a: String) -> String",
+        "regex_match(p: String, a: String) -> Bool",
+        "regex_captures(p: String, a: String) -> Option<List<String>>",
+    ]);
+    let stage = Stage::new();
+    let service = stage.load_clarity(&module, &source).await;
+    let cases = [
+        ("fn__json_array_length", vec![format!("[{}1]", "1,".repeat(4 << 20))], FailureKind::OutOfMemory),
+        ("fn__json_escape_string", vec!["\u{1}".repeat(12 << 20)], FailureKind::OutOfMemory),
+        // Each byte of the text could need thousands of steps.
+        ("fn__regex_match", vec!["[01]*1[01]{5000}x".into(), "01".repeat(4 << 20)], FailureKind::Trap),
+        ("fn__regex_captures", vec!["(a?)".repeat(100), "a".repeat(1 << 20)], FailureKind::Trap),
+        ("fn__regex_match", vec!["a".repeat(17 * 1024), "a".into()], FailureKind::Trap),
+    ];
+    for (tool, arguments, kind) in cases {
+        let failed = failure(&service, tool, json!({ "args": arguments })).await;
+        assert_eq!(failed.kind, kind, "{tool}: {failed}");
+    }
+    // What people write is far from it.
+    let page = format!("{} ada@example.com", "word ".repeat(20_000));
+    let address = json!({ "args": [r"([\w.]+)@([\w.]+)", page] });
+    let found = result(&service, "fn__regex_captures", address).await;
+    assert_eq!(found, json!(["ada@example.com", "ada", "example.com"]));
+}
+
+#[tokio::test]
+async fn a_map_with_the_same_long_text_for_many_keys_is_not_written_out() {
+    let stage = Stage::new();
+    // A thousand keys, each with the same text of 512 KiB.
+    let service = stage
+        .load_clarity(
+            r#"(module
+            (import "env" "map_new" (func $new (result i32)))
+            (import "env" "map_set_i64_i32" (func $set (param i32 i64 i32) (result i32)))
+            (import "env" "json_stringify_object" (func $write (param i32) (result i32)))
+            (memory (export "memory") 16)
+            (global (export "__heap_base") i32 (i32.const 1000000))
+            (func (export "many") (result i32) (local $map i32) (local $at i64)
+                (i32.store (i32.const 0) (i32.const 524288))
+                (memory.fill (i32.const 4) (i32.const 97) (i32.const 524288))
+                (local.set $map (call $new))
+                (loop $more
+                    (local.set $map (call $set (local.get $map) (local.get $at) (i32.const 0)))
+                    (local.set $at (i64.add (local.get $at) (i64.const 1)))
+                    (br_if $more (i64.lt_u (local.get $at) (i64.const 1000))))
+                (call $write (local.get $map))))"#,
+            "function many() -> String { x }",
+        )
+        .await;
+    let failed = failure(&service, "fn__many", json!({})).await;
+    assert_eq!(failed.kind, FailureKind::OutOfMemory, "{failed}");
+    assert!(failed.message.contains("and may have 67108864"), "{failed}");
+}

@@ -93,6 +93,17 @@ async fn memory_and_tables_do_not_grow_beyond_their_limits() {
 }
 
 #[tokio::test]
+async fn a_table_that_is_refused_is_given_once_the_manifest_asks_for_it_as_the_error_says() {
+    let stage = Stage::new();
+    let service = with_limits(&stage, WasmLimits::default()).await;
+    let wanted = json!({ "a0": 500_000 });
+    let failed = failure(&service, "fn__grow_table", wanted.clone()).await;
+    assert!(failed.message.contains("raise limits.tableElements"), "{failed}");
+    let service = with_limits(&stage, WasmLimits { table_elements: Some(600_000), ..WasmLimits::default() }).await;
+    assert_eq!(result(&service, "fn__grow_table", wanted).await, json!(1));
+}
+
+#[tokio::test]
 async fn a_memory_bomb_ends_at_its_limit() {
     let stage = Stage::new();
     let service = with_limits(&stage, WasmLimits::default()).await;

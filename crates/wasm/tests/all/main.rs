@@ -15,6 +15,7 @@ mod kit;
 mod limits;
 mod logs;
 mod toolchains;
+mod waiting;
 #[path = "../../../../xtask/src/fixtures/wasm_modules.rs"]
 #[allow(dead_code, reason = "the large components are for the tests that take long")]
 mod wasm_modules;

@@ -27,6 +27,8 @@ use crate::upstream::http_client::{self, BodyError};
 const HTTP_PATIENCE: Duration = Duration::from_secs(30);
 /// The bytes of a response or file that a module gets at most.
 const MAX_BYTES: usize = 8 << 20;
+/// The bytes of a call's arguments; read, they take many times as much memory.
+const MAX_ARGUMENTS: usize = 1 << 20;
 
 /// Everything outside of the modules that they can be granted.
 pub(in crate::upstream) struct OutsideWorld {
@@ -189,6 +191,9 @@ impl Effects for ModuleEffects {
         let caller = self.caller()?;
         if caller.depth >= MAX_DEPTH {
             return Err(format!("{MAX_DEPTH} modules have called each other already; {tool} is not called"));
+        }
+        if arguments.len() > MAX_ARGUMENTS {
+            return Err(format!("arguments may have {} KiB; {tool} is not called", MAX_ARGUMENTS >> 10));
         }
         let arguments =
             serde_json::from_str(arguments).map_err(|error| format!("its arguments are no JSON: {error}"))?;

@@ -4,17 +4,14 @@ use sha2::{Digest, Sha256};
 use wasmtime::{Caller, Linker};
 
 use super::{Guest, IMPORT_MODULE as ENV};
-use crate::limits::LimitReached;
 use crate::store::CallState;
 
 /// Adds the imports about bytes.
 pub(super) fn add(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     linker.func_wrap(ENV, "bytes_new", |caller: Caller<'_, CallState>, size: i64| {
         let mut guest = Guest::of(caller)?;
-        let (size, limit) = (usize::try_from(size).unwrap_or_default(), guest.state().limits.memory_bytes);
-        if size > limit {
-            return Err(LimitReached::Memory { wanted: size, limit }.into());
-        }
+        let size = usize::try_from(size).unwrap_or_default();
+        guest.room(size)?;
         guest.new_bytes(&vec![0; size])
     })?;
     linker.func_wrap(ENV, "bytes_length", |caller: Caller<'_, CallState>, bytes: i32| {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use wasmtime::{Caller, Linker};
 
 use super::memory::Slot;
-use super::{Guest, IMPORT_MODULE as ENV};
+use super::{Guest, IMPORT_MODULE as ENV, bounded_json};
 use crate::effects::{EffectError, HttpRequest, HttpResponse, ModelRequest};
 use crate::outcome::HostTrap;
 use crate::service_log::LogLevel;
@@ -135,9 +135,13 @@ async fn send(
     headers: &str,
     body: &str,
 ) -> Result<HttpResponse, EffectError> {
+    let limit = guest.state().limits.memory_bytes;
     let headers = match headers.trim() {
         "" => Map::new(),
-        text => serde_json::from_str(text).map_err(|_| "the headers are no JSON object".to_owned())?,
+        text => match bounded_json::parse(text, limit).map_err(|error| error.to_string())? {
+            Some(Value::Object(headers)) => headers,
+            _ => return Err("the headers are no JSON object".into()),
+        },
     };
     let text = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let headers = headers.into_iter().map(|(name, value)| (name, text(value))).collect();
@@ -249,12 +253,12 @@ fn add_people_and_secrets(linker: &mut Linker<CallState>) -> wasmtime::Result<()
 fn add_tools(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     linker.func_wrap(ENV, "mcp_connect", |caller: Caller<'_, CallState>, address: i32| {
         let mut guest = Guest::of(caller)?;
-        let address = guest.string(address)?;
+        guest.string(address)?;
         if let Err(denied) = guest.state().service.grants.any_tool() {
             return guest.new_result(Err(&denied.to_string()));
         }
-        guest.state().clarity.servers.push(address);
-        let handle = guest.state().clarity.servers.len() as i64;
+        guest.state().clarity.servers += 1;
+        let handle = guest.state().clarity.servers;
         guest.new_result(Ok(Slot::I64(handle)))
     })?;
     linker.func_wrap(ENV, "mcp_disconnect", |_session: i64| {})?;
@@ -295,7 +299,6 @@ fn add_tools(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
 }
 
 fn is_connected(guest: &mut Guest<'_>, session: i64) -> Result<(), EffectError> {
-    let index = usize::try_from(session).ok().and_then(|session| session.checked_sub(1));
-    let is_known = index.is_some_and(|index| index < guest.state().clarity.servers.len());
+    let is_known = (1..=guest.state().clarity.servers).contains(&session);
     is_known.then_some(()).ok_or_else(|| format!("Unknown MCP session: {session}"))
 }

@@ -8,7 +8,7 @@ use wasmtime::{Caller, Linker};
 use super::map_table::MapKey;
 use super::memory::Slot;
 use super::numbers::float_to_string;
-use super::{Guest, IMPORT_MODULE as ENV, maps};
+use super::{Guest, IMPORT_MODULE as ENV, bounded_json, maps};
 use crate::store::CallState;
 
 /// Adds the imports about JSON.
@@ -31,7 +31,9 @@ pub(super) fn add(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     })?;
     linker.func_wrap(ENV, "json_escape_string", |caller: Caller<'_, CallState>, text: i32| {
         let mut guest = Guest::of(caller)?;
-        let quoted = Value::from(guest.string(text)?).to_string();
+        let text = guest.string(text)?;
+        guest.room(escaped_len(&text))?;
+        let quoted = Value::from(text).to_string();
         guest.new_string(&quoted[1..quoted.len() - 1])
     })?;
     add_arrays(linker)?;
@@ -89,7 +91,8 @@ fn add_objects(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
 
 fn parse(guest: &mut Guest<'_>, document: i32) -> wasmtime::Result<Option<Value>> {
     let text = guest.string(document)?;
-    Ok(serde_json::from_str(&text).ok())
+    let limit = guest.state().limits.memory_bytes;
+    Ok(bounded_json::parse(&text, limit)?)
 }
 
 fn parse_object(guest: &mut Guest<'_>, document: i32) -> wasmtime::Result<Option<Map<String, Value>>> {
@@ -112,16 +115,29 @@ fn new_map(guest: &mut Guest<'_>, object: Map<String, Value>) -> wasmtime::Resul
 /// Writes a map from keys to strings as an object.
 fn stringify(caller: Caller<'_, CallState>, map: i32, read: fn(&str) -> Value) -> wasmtime::Result<i32> {
     let mut guest = Guest::of(caller)?;
-    let mut object = Map::new();
+    let (mut object, mut wanted) = (Map::new(), 0_usize);
     for (key, pointer) in maps::entries(&mut guest, map)? {
         let key = match key {
             MapKey::Text(text) => text,
             MapKey::Int(number) => number.to_string(),
         };
-        let value = read(&guest.string(pointer as i32)?);
-        object.insert(key, value);
+        let text = guest.string(pointer as i32)?;
+        // Many keys can have the same text, so what it takes is more than the module's memory has of it.
+        wanted = wanted.saturating_add(escaped_len(&key)).saturating_add(escaped_len(&text));
+        guest.room(wanted)?;
+        object.insert(key, read(&text));
     }
     guest.new_string(&Value::from(object).to_string())
+}
+
+/// The bytes of a text in a JSON string, the marks around it included.
+fn escaped_len(text: &str) -> usize {
+    let escaped = text.bytes().map(|byte| match byte {
+        b'"' | b'\\' => 2,
+        0..0x20 => "\\u0000".len(),
+        _ => 1,
+    });
+    escaped.sum::<usize>() + 2
 }
 
 /// A value as a program of the language sees it: strings as they are, everything else as JSON.

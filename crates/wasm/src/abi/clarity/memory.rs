@@ -8,6 +8,7 @@ use std::ops::{Deref, DerefMut};
 use wasmtime::{AsContextMut, Caller, Extern, Instance, Linker, Memory, StoreContextMut, Trap};
 
 use super::{Guest as CallerGuest, Heap, IMPORT_MODULE as ENV};
+use crate::limits::LimitReached;
 use crate::outcome::HostTrap;
 use crate::store::CallState;
 
@@ -116,6 +117,15 @@ impl<C: AsContextMut<Data = CallState>> Guest<C> {
         left.map(drop).ok_or_else(|| Trap::OutOfFuel.into())
     }
 
+    /// Refuses what the module could not hold, before the host makes it.
+    pub(crate) fn room(&mut self, bytes: usize) -> wasmtime::Result<()> {
+        let limit = self.state().limits.memory_bytes;
+        match bytes > limit {
+            true => Err(LimitReached::Memory { wanted: bytes, limit }.into()),
+            false => Ok(()),
+        }
+    }
+
     /// Bytes of the memory.
     pub(crate) fn slice(&self, address: usize, len: usize) -> wasmtime::Result<&[u8]> {
         let data = self.heap.memory.data(self.context.as_context());
@@ -172,7 +182,7 @@ impl<C: AsContextMut<Data = CallState>> Guest<C> {
         let limit = self.state().limits.memory_bytes;
         let next = u32::try_from(end).map_err(|_| {
             let wanted = usize::try_from(end).unwrap_or(usize::MAX);
-            crate::limits::LimitReached::Memory { wanted, limit }
+            LimitReached::Memory { wanted, limit }
         })?;
         let have = self.heap.memory.data_size(&self.context) as u64;
         if end > have {

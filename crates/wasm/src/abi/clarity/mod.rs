@@ -4,6 +4,7 @@
 //! JavaScript writes them, because that is what programs of the language were written against.
 
 mod asserts;
+mod bounded_json;
 mod bytes;
 mod console;
 mod effects;
@@ -33,8 +34,8 @@ pub(crate) struct ClarityState {
     /// The module's memory and where the next allocation goes; known once the first host function needs it.
     heap: Option<Heap>,
     maps: MapTable,
-    /// The servers that the module connected to, by handle.
-    servers: Vec<String>,
+    /// How many servers the module connected to: each has the number that was counted with it.
+    servers: i64,
 }
 
 /// The host's part of the module's memory: it grows upwards and is never freed, as the call is short.

@@ -3,7 +3,6 @@
 use wasmtime::{Caller, Linker};
 
 use super::{Guest, IMPORT_MODULE as ENV};
-use crate::limits::LimitReached;
 use crate::outcome::HostTrap;
 use crate::store::CallState;
 
@@ -146,13 +145,10 @@ fn add_splitting(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     Ok(())
 }
 
-/// Refuses a string that the module could not hold, before the host makes it.
+/// Refuses a string that the module could not hold, else takes fuel for it.
 fn room(guest: &mut Guest<'_>, bytes: usize) -> wasmtime::Result<()> {
-    let limit = guest.state().limits.memory_bytes;
-    match bytes > limit {
-        true => Err(LimitReached::Memory { wanted: bytes, limit }.into()),
-        false => guest.charge(bytes),
-    }
+    guest.room(bytes)?;
+    guest.charge(bytes)
 }
 
 fn utf16_len(text: &str) -> usize {
