@@ -8,7 +8,7 @@
 //! * A hosted agent sees and calls what only reads. Of runs and of the record it sees its own session's.
 //! * No tool runs a program that the caller chose: the compiler is the daemon's, and nothing is installed.
 
-mod artifacts;
+pub(crate) mod artifacts;
 mod bootstrap_app;
 mod clarity;
 mod observing;
@@ -31,6 +31,7 @@ use roost_rpc::{Fault, FaultCode, Scope};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+pub(crate) use self::clarity::CompilerVersion;
 use self::table::{TABLE, Who};
 use crate::agents::Agent;
 use crate::caller::{Caller, Device, Door};

@@ -25,7 +25,7 @@ use crate::approval_panels::ApprovalPanels;
 use crate::auth::Auth;
 use crate::background_runtime::BackgroundRuntime;
 use crate::call_order::CallQueues;
-use crate::control::ControlParts;
+use crate::control::{CompilerVersion, ControlParts};
 use crate::discoveries::Discoveries;
 use crate::dispatch::Context;
 use crate::fault;
@@ -90,6 +90,7 @@ pub(crate) struct Host {
     pub(crate) run_messages: Arc<RunMessages>,
     pub(crate) secrets: Arc<Secrets>,
     pub(crate) control: ControlParts,
+    pub(crate) compiler_version: CompilerVersion,
     pub(crate) bootstrap: Bootstrap,
     pub(crate) throttles: Throttles,
     pub(crate) daemon: Daemon,
@@ -182,6 +183,7 @@ impl Host {
             settings,
             secrets: parts.secrets,
             control: parts.control,
+            compiler_version: CompilerVersion::default(),
             bootstrap: parts.bootstrap,
             runs: parts.runs,
             run_messages: parts.run_messages,

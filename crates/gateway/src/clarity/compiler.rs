@@ -22,7 +22,7 @@ pub struct Compiler {
 }
 
 /// Why there is no version or module.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CompilerError {
     /// The program is not there or does not start.
     #[error("{program} does not start ({reason}); install it, or name it in the variable CLARITYC_BIN of the daemon")]

@@ -1,5 +1,6 @@
 //! Finds the Clarity sources below a folder.
 
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
@@ -9,6 +10,8 @@ use ignore::WalkBuilder;
 const MAX_ENTRIES: usize = 50_000;
 /// How deep folders are entered.
 const MAX_DEPTH: usize = 32;
+/// How much of a source is read: its `module` line and its excerpt are at its beginning.
+const MAX_READ: u64 = 64 * 1024;
 
 /// Which sources are wanted.
 #[derive(Clone, Copy, Debug)]
@@ -64,11 +67,17 @@ pub fn list_sources(root: &Path, folder: &Path, query: SourceQuery) -> Result<So
     paths.sort();
     let total = paths.len();
     let items = paths.into_iter().take(query.limit).filter_map(|path| {
-        let text = inside.read_to_string(&path).ok()?;
+        let text = beginning(&inside, &path).ok()?;
         let excerpt = query.excerpt.map(|characters| text.chars().take(characters).collect());
         Some(Source { module: module(&text, &path), file: folder.join(path), excerpt })
     });
     Ok(Sources { total, items: items.collect() })
+}
+
+fn beginning(folder: &Dir, path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    folder.open(path)?.take(MAX_READ).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn module(text: &str, path: &Path) -> String {
@@ -117,6 +126,20 @@ mod tests {
         assert_eq!(found.items[0].excerpt.as_deref(), Some("// first"));
         let flat = SourceQuery { recursive: false, ..ALL };
         assert_eq!(list_sources(root.path(), Path::new("app"), flat).unwrap().total, 0);
+    }
+
+    #[test]
+    fn of_a_huge_source_only_the_beginning_is_read() {
+        let root = TempDir::new().unwrap();
+        let huge = fs::File::create(root.path().join("huge.clarity")).unwrap();
+        huge.set_len(50 << 30).unwrap();
+        // No text either, and a letter cut in two.
+        fs::write(root.path().join("other.clarity"), format!("module Other\n{}", "ä".repeat(40_000))).unwrap();
+        fs::write(root.path().join("raw.clarity"), b"module Raw\n\xff").unwrap();
+        let query = SourceQuery { excerpt: Some(64), ..ALL };
+        let found = list_sources(root.path(), Path::new(""), query).unwrap();
+        let modules: Vec<_> = found.items.iter().map(|item| item.module.as_str()).collect();
+        assert_eq!(modules, ["huge", "Other", "Raw"]);
     }
 
     #[test]

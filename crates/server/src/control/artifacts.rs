@@ -13,7 +13,7 @@ const MAGIC: &[u8] = b"\0asm";
 
 /// Deletes a module if it is a file `.clarity/build/*.wasm` of a project below `root` that begins like a module; true if it
 /// was. Links lead nowhere. Blocks on the disk.
-pub(super) fn remove(root: &Path, artifact: &Path) -> bool {
+pub(crate) fn remove(root: &Path, artifact: &Path) -> bool {
     let Ok(relative) = artifact.strip_prefix(root) else { return false };
     let parts: Vec<_> = relative.components().collect();
     let is_plain = parts.iter().all(|part| matches!(part, Component::Normal(_)));

@@ -1,19 +1,22 @@
 //! `clarity__bootstrap_app`: a new project, its module and its service; all of it or nothing.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use roost_gateway::clarity::{ProjectFiles, ProjectNames, WrittenProject};
+use roost_gateway::services::ServiceView;
 use roost_model::ids::ServiceId;
 use roost_rpc::{Fault, FaultCode};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use tokio::sync::oneshot;
 
 use super::clarity::{patience, refuse_own_program};
 use super::schema::{flag, number, object, text};
-use super::services::{apply, start_applied};
-use super::{Call, ToolResult, provisioning};
+use super::services::{apply, restore, start_applied};
+use super::{Call, ToolResult, internal, provisioning};
 use crate::blocking::blocking;
 use crate::fault;
 
@@ -50,7 +53,19 @@ pub(super) fn input() -> Value {
     )
 }
 
+/// In a task of its own: a caller who goes away meanwhile leaves no half of a project behind.
 pub(super) async fn run(call: Call<'_>) -> ToolResult {
+    let (host, caller, arguments) = (call.host.clone(), call.caller.clone(), call.arguments.clone());
+    let (done, result) = oneshot::channel();
+    call.host.daemon.spawn(async move {
+        let made = make(Call { host: &host, caller: &caller, arguments: &arguments }).await;
+        // Nobody is told if the caller is gone.
+        let _ = done.send(made);
+    });
+    result.await.unwrap_or_else(|_| Err(shutting_down()))
+}
+
+async fn make(call: Call<'_>) -> ToolResult {
     refuse_own_program(call)?;
     let arguments: Arguments = call.parse()?;
     if arguments.auto_install {
@@ -59,7 +74,11 @@ pub(super) async fn run(call: Call<'_>) -> ToolResult {
     let module = arguments.module_name.as_deref().unwrap_or("App");
     let names = ProjectNames::new(&arguments.project_name, module).map_err(Fault::params)?;
     let mut project = Project::write(call, names, arguments.dir.as_deref(), arguments.overwrite).await?;
-    match build(call, &mut project, &arguments).await {
+    let built = tokio::select! {
+        built = build(call, &mut project, &arguments) => built,
+        () = call.host.daemon.closing.cancelled() => Err(shutting_down()),
+    };
+    match built {
         Ok(mut done) => {
             let shown =
                 |files: &[PathBuf]| -> Vec<String> { files.iter().map(|file| file.display().to_string()).collect() };
@@ -85,6 +104,10 @@ pub(super) async fn run(call: Call<'_>) -> ToolResult {
     }
 }
 
+fn shutting_down() -> Fault {
+    internal("the daemon is shutting down")
+}
+
 /// Compiles the project and registers its module.
 async fn build(call: Call<'_>, project: &mut Project, arguments: &Arguments) -> Result<Map<String, Value>, Fault> {
     let compiler = &call.host.control.compiler;
@@ -98,8 +121,8 @@ async fn build(call: Call<'_>, project: &mut Project, arguments: &Arguments) -> 
     }
     let origin = json!({ "type": "local_wasm", "wasmPath": project.artifact(), "entry": "mcp_main" });
     let source = project.folder.join(source).display().to_string();
-    let (id, is_new) = apply(call, &provisioning::manifest(&source, project.names.module(), origin)).await?;
-    project.new_service = is_new.then(|| id.clone());
+    let (id, before) = apply(call, &provisioning::manifest(&source, project.names.module(), origin)).await?;
+    project.service = Some(AppliedService { id: id.clone(), before });
     let start = arguments.start_now.unwrap_or(true);
     let done = start_applied(call, &id, start, arguments.introspect.unwrap_or(true)).await?;
     match start && done["started"] != true {
@@ -121,7 +144,14 @@ struct Project {
     files: WrittenProject,
     /// What was at the artifact's place before.
     artifact_before: Option<Vec<u8>>,
-    new_service: Option<ServiceId>,
+    service: Option<AppliedService>,
+}
+
+/// A service whose manifest was applied.
+struct AppliedService {
+    id: ServiceId,
+    /// What it was, unless it is new.
+    before: Option<Arc<ServiceView>>,
 }
 
 impl Project {
@@ -142,7 +172,7 @@ impl Project {
             }
             let root = root.join(if dir == Path::new(".") { PathBuf::new() } else { dir });
             let folder = root.join(names.folder());
-            Ok(Self { names, root, folder, files, artifact_before, new_service: None })
+            Ok(Self { names, root, folder, files, artifact_before, service: None })
         });
         written.await?
     }
@@ -152,12 +182,17 @@ impl Project {
     }
 
     /// Puts everything back as it was.
-    async fn undo(self, call: Call<'_>) {
-        if let Some(service) = &self.new_service
-            && let Err(error) = call.host.services.remove(service).await
-        {
-            tracing::warn!(%service, %error, "The service of an unfinished project could not be removed.");
-        }
+    async fn undo(mut self, call: Call<'_>) {
+        let replaced = match self.service.take() {
+            Some(AppliedService { id, before: None }) => {
+                if let Err(error) = call.host.services.remove(&id).await {
+                    tracing::warn!(service = %id, %error, "The service of an unfinished project could not be removed.");
+                }
+                None
+            }
+            Some(AppliedService { before, .. }) => before,
+            None => None,
+        };
         let undone = blocking(move || {
             let Ok(root) = Dir::open_ambient_dir(&self.root, ambient_authority()) else { return };
             let artifact = self.names.folder().join(self.names.artifact());
@@ -176,6 +211,13 @@ impl Project {
         });
         if let Err(fault) = undone.await {
             tracing::warn!(error = fault.message, "An unfinished project could not be undone.");
+        }
+        // After its artifact, which it is started from.
+        if let Some(before) = replaced
+            && let Err(fault) = restore(call, &before).await
+        {
+            let error = fault.message;
+            tracing::warn!(service = %before.id, error, "The service of an unfinished project could not be put back.");
         }
     }
 }

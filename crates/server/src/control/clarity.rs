@@ -1,12 +1,15 @@
 //! Tools about Clarity projects that write nothing.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use roost_gateway::clarity::{self, CompilerError, ProjectFiles, ProjectNames, SourceQuery, TOPICS, list_sources};
+use roost_gateway::clarity::{
+    self, Compiler, CompilerError, ProjectFiles, ProjectNames, SourceQuery, TOPICS, list_sources,
+};
 use roost_rpc::Fault;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::sync::Mutex;
 
 use super::schema::{flag, number, object, text};
 use super::services::clamp;
@@ -18,6 +21,10 @@ const MAX_SOURCES: usize = 200;
 const MAX_EXCERPT: usize = 8000;
 /// How long the compiler may take.
 const MAX_SECONDS: usize = 600;
+/// How long it may take to say its version.
+const MAX_VERSION_SECONDS: usize = 30;
+/// How long what it said is believed.
+const VERSION_GOOD_FOR: Duration = Duration::from_secs(10);
 
 pub(super) fn help_input() -> Value {
     object(&[("topic", json!({ "type": "string", "enum": TOPICS, "default": TOPICS[0] }))], &[])
@@ -130,7 +137,7 @@ pub(super) fn compiler_input() -> Value {
     object(
         &[
             ("auto_install", flag("Nothing is installed here; true only says so", false)),
-            ("timeout_seconds", number("How long the compiler may take", 1, MAX_SECONDS as u64, 120)),
+            ("timeout_seconds", number("How long the compiler may take", 1, MAX_VERSION_SECONDS as u64, 30)),
         ],
         &[],
     )
@@ -151,6 +158,25 @@ pub(super) fn refuse_own_program(call: Call<'_>) -> Result<(), Fault> {
     }
 }
 
+/// What the compiler last said of its version. Everybody may ask, agents unasked, so it is started once at a time and seldom;
+/// who waits for the lock gets what the one before found.
+#[derive(Default)]
+pub(crate) struct CompilerVersion(Mutex<Option<(Instant, Result<String, CompilerError>)>>);
+
+impl CompilerVersion {
+    async fn get(&self, compiler: &Compiler, limit: Duration) -> Result<String, CompilerError> {
+        let mut last = self.0.lock().await;
+        if let Some((at, version)) = &*last
+            && at.elapsed() < VERSION_GOOD_FOR
+        {
+            return version.clone();
+        }
+        let version = compiler.version(limit).await;
+        *last = Some((Instant::now(), version.clone()));
+        version
+    }
+}
+
 pub(super) async fn ensure_compiler(call: Call<'_>) -> ToolResult {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -163,7 +189,8 @@ pub(super) async fn ensure_compiler(call: Call<'_>) -> ToolResult {
     let Arguments { auto_install, timeout_seconds } = call.parse()?;
     let compiler = &call.host.control.compiler;
     let name = compiler.program.to_string_lossy();
-    match compiler.version(patience(timeout_seconds)).await {
+    let limit = Duration::from_secs(clamp(timeout_seconds, MAX_VERSION_SECONDS, MAX_VERSION_SECONDS) as u64);
+    match call.host.compiler_version.get(compiler, limit).await {
         Ok(version) => Ok(json!({ "compiler_bin": name, "available": true, "installed": false, "version": version })),
         Err(error) => {
             let mut next_steps = vec![match &error {

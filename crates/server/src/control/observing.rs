@@ -27,7 +27,7 @@ pub(super) async fn get_audit(call: Call<'_>) -> ToolResult {
         Some(own) => record.data.get("principal") == Some(own),
         None => true,
     };
-    let items = audit::last(&call.context(), clamp(limit, MAX_EVENTS, 200), is_shown).await?;
+    let items = audit::last(&call.context(), clamp(limit, MAX_EVENTS, 200), is_shown).await?.items;
     Ok(json!({ "items": items }))
 }
 

@@ -155,10 +155,10 @@ async fn register(call: Call<'_>, source_file: &str, module: &str, origin: Value
             spec[member] = value;
         }
     }
-    let (id, created) = apply(call, &manifest).await?;
+    let (id, before) = apply(call, &manifest).await?;
     let (start, introspect) = (common.start_now.unwrap_or(true), common.introspect.unwrap_or(true));
     let mut registered = start_applied(call, &id, start, introspect).await?;
-    registered.insert("created".into(), created.into());
+    registered.insert("created".into(), before.is_none().into());
     Ok(Value::Object(registered))
 }
 

@@ -1,16 +1,17 @@
 //! Tools that show services and change their state.
 
-use roost_gateway::services::ServiceError;
+use std::sync::Arc;
+
+use roost_gateway::services::{ServiceError, ServiceView};
 use roost_model::ids::ServiceId;
-use roost_model::service::manifest::ServiceOrigin;
+use roost_model::service::Lifecycle;
 use roost_rpc::{Fault, ServiceCounts, ServiceSummary};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{Call, ToolResult, artifacts, internal};
-use crate::blocking::blocking;
+use super::{Call, ToolResult, internal};
 use crate::fault;
-use crate::handlers::service::{gateway_status, interface_of, record, summarize};
+use crate::handlers::service::{self, gateway_status, interface_of, record, summarize};
 
 /// The most lines that `get_logs` returns.
 const MAX_LINES: usize = 1000;
@@ -122,36 +123,30 @@ pub(super) async fn refresh_interface(call: Call<'_>) -> ToolResult {
 }
 
 pub(super) async fn remove_service(call: Call<'_>) -> ToolResult {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Arguments {
-        service_id: ServiceId,
-        #[serde(default)]
-        cleanup_artifacts: bool,
-    }
-    let Arguments { service_id, cleanup_artifacts } = call.parse()?;
-    let view = call.host.services.get(&service_id).map_err(fault::service)?;
-    call.host.services.remove(&service_id).await.map_err(fault::service)?;
-    let artifact = match &view.stored.manifest.spec.origin {
-        ServiceOrigin::LocalWasm { wasm_path, .. } if cleanup_artifacts => Some(wasm_path.clone()),
-        _ => None,
-    };
-    let removed = match artifact {
-        Some(path) => {
-            let root = call.host.control.root.clone();
-            blocking(move || artifacts::remove(&root, path.as_ref())).await?
-        }
-        None => false,
-    };
-    Ok(json!({ "removed": true, "artifactRemoved": removed, "serviceId": service_id }))
+    serde_json::to_value(service::remove(&call.context(), call.parse()?).await?).map_err(internal)
 }
 
-/// Applies a manifest, and starts its service if that is wanted. Returns its id and whether it is new.
-pub(super) async fn apply(call: Call<'_>, manifest: &Value) -> Result<(ServiceId, bool), Fault> {
+/// Applies a manifest. Returns its service's id, and the service as it was before if it was there.
+pub(super) async fn apply(call: Call<'_>, manifest: &Value) -> Result<(ServiceId, Option<Arc<ServiceView>>), Fault> {
     let services = &call.host.services;
-    let known: Vec<_> = services.list().iter().map(|view| view.id.clone()).collect();
+    let known = services.list();
     let view = services.apply(manifest).await.map_err(fault::service)?;
-    Ok((view.id.clone(), !known.contains(&view.id)))
+    let before = known.into_iter().find(|known| known.id == view.id);
+    Ok((view.id.clone(), before))
+}
+
+/// Puts a service back that was replaced: its manifest, and whether it runs.
+pub(super) async fn restore(call: Call<'_>, before: &ServiceView) -> Result<(), Fault> {
+    let services = &call.host.services;
+    let manifest = serde_json::to_value(&before.stored.manifest).map_err(internal)?;
+    let view = services.apply(&manifest).await.map_err(fault::service)?;
+    let runs = |view: &ServiceView| view.life.lifecycle == Lifecycle::Running;
+    let changed = match (runs(before), runs(&view)) {
+        (true, false) => services.start_service(&view.id).await,
+        (false, true) => services.stop_service(&view.id).await,
+        _ => return Ok(()),
+    };
+    changed.map(drop).map_err(fault::service)
 }
 
 /// Starts a service that was applied, and says in the words of seed 003 what has come of it.
@@ -161,7 +156,6 @@ pub(super) async fn start_applied(
     start_now: bool,
     introspect: bool,
 ) -> Result<Map<String, Value>, Fault> {
-    use roost_model::service::Lifecycle;
     let services = &call.host.services;
     let mut view = services.get(id).map_err(fault::service)?;
     let is_running = view.life.lifecycle == Lifecycle::Running;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use testkit::clarity_compiler;
 
 use super::program;
-use crate::kit::{RoostInstance, RunningCommand, wait_for};
+use crate::kit::{RoostInstance, RunningCommand, script, wait_for};
 
 /// Nobody is there to answer, and a call that asks waits for a person.
 const RULES: &str = "[[policy.rules]]\neffect = 'allow'\ntool = 'mcp__roost__clarity__bootstrap_app'\n\
@@ -40,8 +40,8 @@ impl StdioClient {
         Self { gateway: RunningCommand::new(command.stdin(Stdio::piped())), last_id: 0 }
     }
 
-    /// The result of a tool.
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    /// Calls a tool and does not wait for its result.
+    fn send(&mut self, tool: &str, arguments: &Value) {
         self.last_id += 1;
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": REVISION,
@@ -51,6 +51,11 @@ impl StdioClient {
         let params = json!({ "name": tool, "arguments": arguments, "_meta": meta });
         let request = json!({ "jsonrpc": "2.0", "id": self.last_id, "method": "tools/call", "params": params });
         self.gateway.write_line(&request.to_string());
+    }
+
+    /// The result of a tool.
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        self.send(tool, &arguments);
         loop {
             let line = self.gateway.line().expect("the gateway answers");
             let mut answer: Value = serde_json::from_str(&line).unwrap();
@@ -125,6 +130,72 @@ fn an_app_that_does_not_compile_or_start_leaves_nothing() {
         let summary = client.succeed("runtime__status_summary", json!({}));
         assert_eq!(summary["total"], 0, "after {module}");
     }
+    client.gateway.finish().ended(0);
+    daemon.signal(Signal::TERM);
+    daemon.finish().ended(0);
+    instance.assert_nothing_left();
+}
+
+#[test]
+fn an_app_whose_client_goes_away_is_undone_all_the_same() {
+    let instance = RoostInstance::new();
+    let daemon = clarityd(&instance);
+    let mut client = StdioClient::new(&instance);
+    let app = json!({ "project_name": "app", "module_name": "HANGS", "timeout_seconds": 3 });
+    client.send("clarity__bootstrap_app", &app);
+    wait_for("the project to be begun", || Some(()).filter(|()| !names(&instance.work()).is_empty()));
+    client.gateway.signal(Signal::KILL);
+    drop(client.gateway.finish());
+    wait_for("everything to be as it was", || Some(()).filter(|()| names(&instance.work()).is_empty()));
+    daemon.signal(Signal::TERM);
+    daemon.finish().ended(0);
+    instance.assert_nothing_left();
+}
+
+#[test]
+fn an_app_that_cannot_be_made_again_leaves_its_service_as_somebody_made_it() {
+    let instance = RoostInstance::new();
+    let daemon = clarityd(&instance);
+    let mut client = StdioClient::new(&instance);
+    let app = json!({ "project_name": "my-dice", "module_name": "Dice" });
+    let made = client.succeed("clarity__bootstrap_app", app.clone());
+    let service = json!({ "service_id": made["service"]["serviceId"] });
+    let mut manifest = client.succeed("runtime__get_service", service.clone())["service"]["manifest"].clone();
+    manifest["metadata"]["displayName"] = "The dice".into();
+    manifest["spec"]["origin"]["limits"] = json!({ "timeoutMs": 1234 });
+    let file = instance.work().join("dice.json");
+    fs::write(&file, manifest.to_string()).unwrap();
+    instance.run(&["services", "apply", file.to_str().unwrap()]).ended(0);
+    instance.run(&["services", "start", "dice"]).ended(0);
+    // What the compiler makes from now on cannot be started.
+    fs::copy(instance.home().join("clarityc.traps.wasm"), instance.home().join("clarityc.wasm")).unwrap();
+    let said = client.fail("clarity__bootstrap_app", app);
+    assert!(said.contains("everything is as it was"), "{said}");
+    let after = client.succeed("runtime__get_service", service)["service"].clone();
+    assert_eq!(
+        (&after["manifest"]["metadata"]["displayName"], &after["manifest"]["spec"]["origin"]["limits"]["timeoutMs"]),
+        (&"The dice".into(), &1234.into()),
+        "{after:#}"
+    );
+    assert_eq!(after["runtime"]["lifecycle"], "RUNNING", "{after:#}");
+    assert_eq!(client.succeed("dice__fn__add", json!({ "a": 2, "b": 3 })), json!({ "result": 5 }));
+    client.gateway.finish().ended(0);
+    daemon.signal(Signal::TERM);
+    daemon.finish().ended(0);
+    instance.assert_nothing_left();
+}
+
+#[test]
+fn the_compiler_is_not_started_as_often_as_somebody_asks_for_it() {
+    let instance = RoostInstance::new();
+    let daemon = clarityd(&instance);
+    script(&instance.home().join("clarityc"), "echo run >> \"$0.runs\"; echo clarityc 9");
+    let mut client = StdioClient::new(&instance);
+    for _ in 0..5 {
+        let found = client.succeed("clarity__ensure_compiler", json!({ "timeout_seconds": 100_000 }));
+        assert_eq!(found["version"], "clarityc 9", "{found}");
+    }
+    assert_eq!(fs::read_to_string(instance.home().join("clarityc.runs")).unwrap(), "run\n");
     client.gateway.finish().ended(0);
     daemon.signal(Signal::TERM);
     daemon.finish().ended(0);
