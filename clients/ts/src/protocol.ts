@@ -327,7 +327,7 @@ export interface Methods {
   /** Finishes a login with the address to which the browser was sent back. */
   "service/login/finish": { params: ServiceLoginFinishParams; result: ServiceResult };
   /** Stops a service and forgets it. */
-  "service/remove": { params: ServiceParams; result: ServiceRemoved };
+  "service/remove": { params: ServiceRemoveParams; result: ServiceRemoved };
   /** What happened at the gateway last. */
   "audit/list": { params: AuditListParams; result: AuditListResult };
   /** Lists agent runs, the latest first: those that clients report, and every hosted session. */
@@ -829,14 +829,16 @@ export type AuditLevel =
 export interface AuditListParams {
   /** Most records to return, 1 to 2000; 200 if absent. */
   limit?: number;
-  /** Only records after the one of this number; 0 if absent. */
+  /** The records that follow this event, the `last` of an earlier answer; without it, the newest ones. */
   after?: number;
 }
 
-/** What happened at the gateway last. */
+/** What happened at the gateway. */
 export interface AuditListResult {
   /** The records, the oldest first. */
   items: AuditRecord[];
+  /** The number of the event up to which these are all: with it as `after`, no record is missed. */
+  last: number;
 }
 
 /** One thing that happened at the gateway. */
@@ -5058,11 +5060,19 @@ export interface ServiceRecord {
   heldBack: HeldBackTool[];
 }
 
+/** Parameters of `service/remove`. */
+export interface ServiceRemoveParams {
+  /** Id of the service. */
+  service_id: string;
+  /** Whether its compiled module is deleted, too, if it lies in a `.clarity/build` folder below the daemon's; no if absent. */
+  cleanup_artifacts?: boolean;
+}
+
 /** A service is gone. */
 export interface ServiceRemoved {
   /** Always true; a failure is an error. */
   removed: boolean;
-  /** Whether a file of it was deleted: always false, files are left alone. */
+  /** Whether its compiled module was deleted. */
   artifactRemoved: boolean;
   /** The id that it had. */
   serviceId: ServiceId;

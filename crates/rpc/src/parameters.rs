@@ -166,6 +166,7 @@ parameter_table! {
         Operate unless Never: RunMessage.message, RunMessage.role;
     "The secret is sent to the service whose manifest names it." =>
         Admin unless Never: SecretSet.secret, SecretSet.auth_ref, SecretDelete.auth_ref;
+    "A compiled module below the daemon's folder is deleted." => Admin unless Never: ServiceRemove.cleanup_artifacts;
     "Whether a variable of the daemon or a file of its secrets is there is told." =>
         Admin unless Never: SecretValidate.auth_ref;
     "Other programs of the user trust what the address answers." => Admin unless Never: BootstrapApply.endpoint;

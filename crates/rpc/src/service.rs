@@ -374,13 +374,25 @@ params! {
     }
 }
 
+params! {
+    /// Parameters of `service/remove`.
+    ServiceRemoveParams {
+        /// Id of the service.
+        service_id: String,
+        ;
+        /// Whether its compiled module is deleted, too, if it lies in a `.clarity/build` folder below the daemon's; no if
+        /// absent.
+        cleanup_artifacts: bool,
+    }
+}
+
 wire! {
     /// A service is gone.
     #[serde(rename_all = "camelCase")]
     ServiceRemoved {
         /// Always true; a failure is an error.
         removed: bool,
-        /// Whether a file of it was deleted: always false, files are left alone.
+        /// Whether its compiled module was deleted.
         artifact_removed: bool,
         /// The id that it had.
         service_id: ServiceId,
@@ -428,16 +440,18 @@ params! {
         ;
         /// Most records to return, 1 to 2000; 200 if absent.
         limit: u32,
-        /// Only records after the one of this number; 0 if absent.
+        /// The records that follow this event, the `last` of an earlier answer; without it, the newest ones.
         after: u64,
     }
 }
 
 wire! {
-    /// What happened at the gateway last.
+    /// What happened at the gateway.
     AuditListResult {
         /// The records, the oldest first.
         items: Vec<AuditRecord>,
+        /// The number of the event up to which these are all: with it as `after`, no record is missed.
+        last: u64,
     }
 }
 

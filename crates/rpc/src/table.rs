@@ -479,7 +479,7 @@ method_table! {
     /// Finishes a login with the address to which the browser was sent back.
     ServiceLoginFinish = "service/login/finish" (ServiceLoginFinishParams) -> ServiceResult, Admin, Change, Free;
     /// Stops a service and forgets it.
-    ServiceRemove = "service/remove" (ServiceParams) -> ServiceRemoved, Admin, Change, Free;
+    ServiceRemove = "service/remove" (ServiceRemoveParams) -> ServiceRemoved, Admin, Change, Free;
     /// What happened at the gateway last.
     AuditList = "audit/list" (AuditListParams) -> AuditListResult, Observe, Read, Free;
 

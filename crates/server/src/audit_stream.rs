@@ -79,14 +79,8 @@ async fn open(
 
 /// The number after which the last records come.
 async fn first_replayed(host: &Arc<Host>, admitted: &AdmittedRequest) -> Result<u64, roost_rpc::Fault> {
-    let records = audit::last(&Context::single(host, &admitted.caller), REPLAYED, |_| true).await?;
-    match records.first() {
-        Some(first) => Ok(first.seq - 1),
-        None => {
-            let stream = StreamId::from(&SessionId::host());
-            Ok(host.sessions.log.read(&stream, 0, 1).await.map_err(fault::log)?.last_seq)
-        }
-    }
+    let recent = audit::last(&Context::single(host, &admitted.caller), REPLAYED, |_| true).await?;
+    Ok(recent.items.first().map_or(recent.last, |first| first.seq - 1))
 }
 
 fn to_event(record: &AuditRecord) -> Event {

@@ -8,8 +8,8 @@ use roost_model::service::Lifecycle;
 use roost_model::service::manifest::ServiceOrigin;
 use roost_rpc::{
     BootstrapParams, BootstrapRemoveParams, GatewayTransport, NoParams, SecretParams, SecretSetParams,
-    ServiceApplyParams, ServiceDetailsParams, ServiceLogsParams, ServiceParams, ServiceRecord, ServiceResult, Typed,
-    method,
+    ServiceApplyParams, ServiceDetailsParams, ServiceLogsParams, ServiceParams, ServiceRecord, ServiceRemoveParams,
+    ServiceResult, Typed, method,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -420,6 +420,8 @@ impl Ctl {
     async fn remove(&self, named: &Named, cleanup: bool) -> Result<(), Error> {
         let params = self.find(named).await?;
         let service = self.0.call::<method::ServiceGet>(params.clone()).await?.service;
+        // The module may lie below another folder than the daemon's: it is deleted here, with the user's own rights.
+        let params = ServiceRemoveParams { service_id: params.service_id, cleanup_artifacts: None };
         let removed = self.0.call::<method::ServiceRemove>(params).await?;
         let mut answer = serde_json::to_value(&removed).unwrap_or_default();
         if cleanup && let ServiceOrigin::LocalWasm { wasm_path, .. } = service.manifest.spec.origin {

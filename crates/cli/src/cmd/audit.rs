@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use roost_rpc::{AuditListParams, AuditRecord, method};
+use roost_rpc::{AuditListParams, AuditListResult, AuditRecord, method};
 
 use crate::cli::Context;
 use crate::connect;
@@ -39,18 +39,19 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let client = connect::open(context).await?;
-    let (mut after, mut limit) = (0, args.limit);
+    let mut params = AuditListParams { limit: Some(args.limit), after: None };
     loop {
-        let params = AuditListParams { limit: Some(limit), after: Some(after) };
-        let records = client.call::<method::AuditList>(params).await?.items;
-        for record in &records {
+        let AuditListResult { items, last } = client.call::<method::AuditList>(params).await?;
+        for record in &items {
             if args.json { screen::print_json(record)? } else { screen::print(&line(record))? }
         }
         if !args.follow {
             return Ok(Exit::Completed);
         }
-        (after, limit) = (records.last().map_or(after, |last| last.seq), u32::MAX);
-        tokio::time::sleep(INTERVAL).await;
+        if items.is_empty() {
+            tokio::time::sleep(INTERVAL).await;
+        }
+        params = AuditListParams { limit: Some(u32::MAX), after: Some(last) };
     }
 }
 

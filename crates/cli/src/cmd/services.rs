@@ -14,7 +14,7 @@ use roost_client::Client;
 use roost_model::service::Lifecycle;
 use roost_rpc::{
     NoParams, ServiceApplyParams, ServiceApproveParams, ServiceDetailsParams, ServiceLogsParams, ServiceParams,
-    ServiceRecord, ServiceResult, ServiceSummary, Typed, method,
+    ServiceRecord, ServiceRemoveParams, ServiceResult, ServiceSummary, Typed, method,
 };
 use serde_json::{Map, Value};
 
@@ -344,7 +344,8 @@ impl Services {
     }
 
     async fn remove(&self, named: &Service) -> Result<Exit, Error> {
-        let params = self.find(named).await?;
+        let ServiceParams { service_id } = self.find(named).await?;
+        let params = ServiceRemoveParams { service_id, cleanup_artifacts: None };
         let removed = self.client.call::<method::ServiceRemove>(params).await?;
         let words = || format!("{} is removed, with its approvals.", one_line(&named.service));
         if self.json {

@@ -49,8 +49,11 @@ pub(super) fn params_and_result(method: Method) -> (Value, Value) {
             }),
             json!({ "service": record() }),
         ),
-        Method::ServiceRemove => (one(), json!({ "removed": true, "artifactRemoved": false, "serviceId": SERVICE })),
-        _ => (json!({ "limit": 1, "after": 0 }), json!({ "items": [audit_record()] })),
+        Method::ServiceRemove => (
+            json!({ "service_id": SERVICE, "cleanup_artifacts": true }),
+            json!({ "removed": true, "artifactRemoved": true, "serviceId": SERVICE }),
+        ),
+        _ => (json!({ "limit": 1, "after": 0 }), json!({ "items": [audit_record()], "last": 42 })),
     }
 }
 

@@ -17,13 +17,15 @@ use crate::fault;
 pub(crate) const TOOL_CALLED: &str = "mcp.tool_called";
 /// Events that are read at once.
 const PAGE: usize = 500;
-/// How far back records are looked for, in events.
-const MAX_EVENTS: u64 = 50_000;
+/// How far records are looked for, in events.
+const MAX_EVENTS: usize = 50_000;
 
 pub(crate) async fn list(context: &Context<'_>, params: AuditListParams) -> Result<AuditListResult, Fault> {
-    let after = params.after.unwrap_or(0);
-    let items = last(context, limit(params.limit, 200), |record| record.seq > after).await?;
-    Ok(AuditListResult { items })
+    let most = limit(params.limit, 200);
+    match params.after.unwrap_or(0) {
+        0 => last(context, most, |_| true).await,
+        after => next(context, most, after).await,
+    }
 }
 
 /// The last records that are wanted, the oldest first.
@@ -31,26 +33,54 @@ pub(crate) async fn last(
     context: &Context<'_>,
     most: usize,
     is_wanted: impl Fn(&AuditRecord) -> bool,
-) -> Result<Vec<AuditRecord>, Fault> {
+) -> Result<AuditListResult, Fault> {
     let (log, stream) = (&context.host.sessions.log, StreamId::from(&SessionId::host()));
-    let newest = log.read(&stream, 0, 1).await.map_err(fault::log)?.last_seq;
-    let (mut found, mut end) = (Vec::new(), newest);
-    while end > newest.saturating_sub(MAX_EVENTS) && found.len() < most {
-        let start = end.saturating_sub(PAGE as u64);
-        let page = match log.read(&stream, start, PAGE).await {
+    let (mut items, mut last, mut before, mut seen) = (Vec::new(), 0, u64::MAX, 0);
+    while seen < MAX_EVENTS && items.len() < most {
+        let page = log.read_back(&stream, before, &[], PAGE).await.map_err(fault::log)?;
+        let seqs: Vec<_> = page.batch.iter().map(|entry| entry.seq()).collect();
+        let (Some(first), Some(newest)) = (seqs.first(), seqs.last()) else { break };
+        (before, last, seen) = (*first, last.max(*newest), seen + seqs.len());
+        let events = page.batch.iter().filter_map(|entry| entry.event().ok());
+        let mut records: Vec<_> = events.filter_map(from_event).filter(|record| is_wanted(record)).collect();
+        records.append(&mut items);
+        items = records;
+        if !page.has_more {
+            break;
+        }
+    }
+    items.drain(..items.len().saturating_sub(most));
+    Ok(AuditListResult { items, last })
+}
+
+/// The records that follow an event, the oldest first: a caller that goes on at `last` misses none.
+async fn next(context: &Context<'_>, most: usize, after: u64) -> Result<AuditListResult, Fault> {
+    let (log, stream) = (&context.host.sessions.log, StreamId::from(&SessionId::host()));
+    let (mut items, mut last) = (Vec::new(), after);
+    for _ in 0..MAX_EVENTS / PAGE {
+        let page = match log.read(&stream, last, PAGE).await {
             Ok(page) => page,
             // What retention removed is not there to be told.
-            Err(roost_log::Error::Truncated { .. }) => break,
+            Err(roost_log::Error::Truncated { resume_at, .. }) => {
+                last = resume_at.saturating_sub(1);
+                continue;
+            }
             Err(error) => return Err(fault::log(error)),
         };
-        let events = page.batch.iter().filter(|entry| entry.seq() <= end).filter_map(|entry| entry.event().ok());
-        let mut records: Vec<_> = events.filter_map(from_event).filter(|record| is_wanted(record)).collect();
-        records.extend(found);
-        found = records;
-        end = start;
+        for entry in page.batch.iter() {
+            last = entry.seq();
+            items.extend(entry.event().ok().and_then(from_event));
+            if items.len() == most {
+                return Ok(AuditListResult { items, last });
+            }
+        }
+        if last >= page.last_seq {
+            // A caller who knows another log goes on with what comes next in this one.
+            last = page.last_seq;
+            break;
+        }
     }
-    found.drain(..found.len().saturating_sub(most));
-    Ok(found)
+    Ok(AuditListResult { items, last })
 }
 
 /// The record of an event; `None` for events that are not about the gateway.

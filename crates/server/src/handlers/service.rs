@@ -15,15 +15,17 @@ use roost_rpc::{
     Fault, FaultCode, HeldBackReason, HeldBackTool, Needs, NoParams, RecentCall, ServiceApplyParams,
     ServiceApproveParams, ServiceDetails, ServiceDetailsParams, ServiceEventsParams, ServiceEventsResult,
     ServiceInterface, ServiceIntrospectResult, ServiceListResult, ServiceLogin, ServiceLoginFinishParams,
-    ServiceLoginParams, ServiceLogsParams, ServiceLogsResult, ServiceParams, ServiceRecord, ServiceRemoved,
-    ServiceResult, ServiceRuntime,
+    ServiceLoginParams, ServiceLogsParams, ServiceLogsResult, ServiceParams, ServiceRecord, ServiceRemoveParams,
+    ServiceRemoved, ServiceResult, ServiceRuntime,
 };
 use serde_json::{Map, Value};
 
 pub(crate) use summary::{gateway_status, summarize};
 
 use super::audit;
+use crate::blocking::blocking;
 use crate::caller::Caller;
+use crate::control::artifacts;
 use crate::dispatch::Context;
 use crate::{fault, mcp};
 use summary::uptime;
@@ -65,7 +67,7 @@ pub(crate) async fn events(context: &Context<'_>, params: ServiceEventsParams) -
     let service_id = id(&params.service_id);
     context.host.services.get(&service_id).map_err(fault::service)?;
     let about = |record: &roost_rpc::AuditRecord| record.service_id.as_ref() == Some(&service_id);
-    let items = audit::last(context, limit(params.limit, 200), about).await?;
+    let items = audit::last(context, limit(params.limit, 200), about).await?.items;
     Ok(ServiceEventsResult { service_id, items })
 }
 
@@ -75,7 +77,7 @@ pub(crate) async fn details(context: &Context<'_>, params: ServiceDetailsParams)
     let log = context.host.services.log(&service_id).map_err(fault::service)?;
     let is_about = |record: &roost_rpc::AuditRecord| record.service_id.as_ref() == Some(&service_id);
     let is_call = |record: &roost_rpc::AuditRecord| is_about(record) && record.kind == audit::TOOL_CALLED;
-    let calls = audit::last(context, limit(params.call_limit, 20), is_call).await?;
+    let calls = audit::last(context, limit(params.call_limit, 20), is_call).await?.items;
     let recent =
         |record: roost_rpc::AuditRecord| RecentCall { at: record.at, message: record.message, data: record.data };
     Ok(ServiceDetails {
@@ -83,7 +85,7 @@ pub(crate) async fn details(context: &Context<'_>, params: ServiceDetailsParams)
         service: record(context.caller, &view),
         interface: interface_of(&view),
         logs: log.read(0, limit(params.log_limit, 50)).lines,
-        events: audit::last(context, limit(params.event_limit, 100), is_about).await?,
+        events: audit::last(context, limit(params.event_limit, 100), is_about).await?.items,
         recent_calls: calls.into_iter().map(recent).collect(),
         service_id,
     })
@@ -142,10 +144,18 @@ fn principal(context: &Context<'_>) -> Result<Principal, Fault> {
     mcp::principal(context.caller).ok_or_else(|| Fault::new(FaultCode::Forbidden, "this caller uses no services"))
 }
 
-pub(crate) async fn remove(context: &Context<'_>, params: ServiceParams) -> Result<ServiceRemoved, Fault> {
+pub(crate) async fn remove(context: &Context<'_>, params: ServiceRemoveParams) -> Result<ServiceRemoved, Fault> {
     let service_id = id(&params.service_id);
+    let view = context.host.services.get(&service_id).map_err(fault::service)?;
     context.host.services.remove(&service_id).await.map_err(fault::service)?;
-    Ok(ServiceRemoved { removed: true, artifact_removed: false, service_id })
+    let artifact_removed = match &view.stored.manifest.spec.origin {
+        ServiceOrigin::LocalWasm { wasm_path, .. } if params.cleanup_artifacts == Some(true) => {
+            let (root, wasm_path) = (context.host.control.root.clone(), wasm_path.clone());
+            blocking(move || artifacts::remove(&root, wasm_path.as_ref())).await?
+        }
+        _ => false,
+    };
+    Ok(ServiceRemoved { removed: true, artifact_removed, service_id })
 }
 
 fn id(text: &str) -> ServiceId {
