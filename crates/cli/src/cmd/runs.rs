@@ -15,7 +15,7 @@ use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::line;
-use crate::screen::{self, Screen};
+use crate::screen::{self, Screen, one_line};
 use crate::style::Style;
 use crate::table::{self, Overflow};
 
@@ -114,7 +114,9 @@ fn print_event(out: &mut Screen<impl Write>, event: &RunEvent, json: bool) -> io
         return out.json(event);
     }
     let kind = event.kind.strip_prefix("agent.").unwrap_or(&event.kind);
-    writeln!(out, "{}  {:<24}  {:<20}  {}", event.at, run_of(event).unwrap_or("-"), kind, event.message)
+    // Whoever reports writes the message; a line break in it must not begin another record.
+    let line = format!("{}  {:<24}  {:<20}  {}", event.at, run_of(event).unwrap_or("-"), kind, event.message);
+    writeln!(out, "{}", one_line(&line))
 }
 
 fn print_runs(out: &mut Screen<impl Write>, runs: &[RunSummary], json: bool) -> io::Result<()> {
@@ -133,7 +135,7 @@ fn print_runs(out: &mut Screen<impl Write>, runs: &[RunSummary], json: bool) -> 
             status(run.status).into(),
             ago(run.updated_at, now),
             run.tool_call_count.to_string(),
-            (run.input_tokens + run.output_tokens).to_string(),
+            run.input_tokens.saturating_add(run.output_tokens).to_string(),
             format!("${:.2}", run.cost_usd),
             why.clone(),
         ]

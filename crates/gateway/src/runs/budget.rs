@@ -155,11 +155,15 @@ impl RunBudgets {
             && record.session_id.as_str() == run.as_str()
         {
             let usage = record.usage;
-            return Ok(Used { calls: 0, tokens: usage.input_tokens + usage.output_tokens, cost_usd: usage.cost_usd });
+            return Ok(Used {
+                calls: 0,
+                tokens: usage.input_tokens.saturating_add(usage.output_tokens),
+                cost_usd: usage.cost_usd,
+            });
         }
         Ok(reported(&*self.log, run).await?.map_or_else(Used::default, |run| Used {
             calls: run.tool_call_count,
-            tokens: run.input_tokens + run.output_tokens,
+            tokens: run.input_tokens.saturating_add(run.output_tokens),
             cost_usd: run.cost_usd,
         }))
     }

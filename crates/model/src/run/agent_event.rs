@@ -101,6 +101,22 @@ struct Stored {
     idempotency_key: Option<String>,
 }
 
+/// The spellings of what a call of a model used.
+pub(super) const INPUT_TOKENS: [&str; 3] = ["inputTokens", "input_tokens", "prompt_tokens"];
+pub(super) const OUTPUT_TOKENS: [&str; 3] = ["outputTokens", "output_tokens", "completion_tokens"];
+const COST: [&str; 2] = ["costUsd", "cost_usd"];
+
+/// Amounts count against budgets, so none may take away from them.
+const AMOUNTS: [(&[&str], fn(&Value) -> bool, &str); 3] = [
+    (&INPUT_TOKENS, is_count, "a whole number, 0 or more"),
+    (&OUTPUT_TOKENS, is_count, "a whole number, 0 or more"),
+    (&COST, |cost| cost.is_null() || cost.as_f64().is_some_and(|cost| cost >= 0.0), "a number, 0 or more"),
+];
+
+fn is_count(tokens: &Value) -> bool {
+    tokens.is_null() || tokens.is_u64()
+}
+
 impl AgentEvent {
     /// Reads what a client sent.
     pub fn parse(document: &Value) -> Result<Self, InvalidAgentEvent> {
@@ -200,6 +216,17 @@ impl AgentEvent {
         }
     }
 
+    /// Tokens that a call of a model used, under the first of these names that is there.
+    pub(super) fn tokens(&self, names: &[&str]) -> u64 {
+        names.iter().find_map(|name| self.data.get(*name)).and_then(Value::as_u64).unwrap_or_default()
+    }
+
+    /// What a call of a model cost, in US dollars.
+    pub(super) fn cost(&self) -> f64 {
+        let cost = COST.iter().find_map(|name| self.data.get(*name)).and_then(Value::as_f64);
+        cost.filter(|cost| *cost >= 0.0).unwrap_or_default()
+    }
+
     fn check(&self) -> Result<(), InvalidAgentEvent> {
         let missing = |member: &str| InvalidAgentEvent::Missing { kind: self.kind.clone(), member: member.into() };
         let action = self.action();
@@ -208,6 +235,12 @@ impl AgentEvent {
         }
         if OF_A_STEP.contains(&action) && self.text("stepId").is_none() {
             return Err(missing("step_id"));
+        }
+        for (names, is_valid, expected) in AMOUNTS {
+            let given = names.iter().find_map(|name| Some((*name, self.data.get(*name)?)));
+            if let Some((member, _)) = given.filter(|(_, amount)| action == "llm_called" && !is_valid(amount)) {
+                return Err(InvalidAgentEvent::Member { member, expected });
+            }
         }
         if action == "run_created"
             && let Some(trigger) = self.trigger()
@@ -279,6 +312,7 @@ mod tests {
         let mut incomplete = api.clone();
         incomplete.as_object_mut().unwrap().remove("caller");
         let created = |context: &Value| json!({ "kind": "agent.run_created", "runId": "r", "data": { "trigger": "api", "triggerContext": context } });
+        let used = |amounts: Value| json!({ "kind": "agent.llm_called", "runId": "r", "data": amounts });
         let cases = [
             (json!([]), Some("JSON object")),
             (json!({}), Some("\"kind\"")),
@@ -291,6 +325,11 @@ mod tests {
             (json!({ "kind": "agent.x", "data": [] }), Some("an object")),
             (json!({ "kind": "agent.x", "message": 1 }), Some("text")),
             (json!({ "kind": "agent.x", "run_id": "r".repeat(201) }), Some("200 bytes")),
+            (used(json!({ "input_tokens": -1 })), Some("\"input_tokens\" must be a whole number")),
+            (used(json!({ "outputTokens": 1.5 })), Some("\"outputTokens\"")),
+            (used(json!({ "costUsd": -0.01 })), Some("\"costUsd\" must be a number, 0 or more")),
+            (used(json!({ "cost_usd": "1" })), Some("\"cost_usd\"")),
+            (used(json!({ "inputTokens": 0, "completion_tokens": null, "costUsd": 0 })), None),
             (created(&incomplete), Some("triggerContext.caller")),
             (created(&api), None),
             (json!({ "kind": "agent.x" }), None),

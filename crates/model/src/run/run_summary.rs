@@ -7,7 +7,7 @@ use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::agent_event::AgentEvent;
+use super::agent_event::{AgentEvent, INPUT_TOKENS, OUTPUT_TOKENS};
 
 /// What started a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -281,11 +281,10 @@ impl RunSummary {
             "tool_called" => self.tool_call_count += 1,
             "llm_called" => {
                 self.llm_call_count += 1;
-                let number = |names: &[&str]| names.iter().find_map(|name| event.data.get(*name));
-                let tokens = |names: &[&str]| number(names).and_then(Value::as_u64).unwrap_or_default();
-                self.input_tokens += tokens(&["inputTokens", "input_tokens", "prompt_tokens"]);
-                self.output_tokens += tokens(&["outputTokens", "output_tokens", "completion_tokens"]);
-                self.cost_usd += number(&["costUsd", "cost_usd"]).and_then(Value::as_f64).unwrap_or_default();
+                // Each is a plausible number; their sum need not be one.
+                self.input_tokens = self.input_tokens.saturating_add(event.tokens(&INPUT_TOKENS));
+                self.output_tokens = self.output_tokens.saturating_add(event.tokens(&OUTPUT_TOKENS));
+                self.cost_usd = (self.cost_usd + event.cost()).min(f64::MAX);
             }
             _ => {}
         }
@@ -369,6 +368,13 @@ mod tests {
         assert_eq!(status(&["run_failed", "run_started", "waiting"]), (RunStatus::Failed, false, true));
         assert_eq!(status(&["run_failed", "run_completed"]), (RunStatus::Completed, false, true));
         assert_eq!(folded(&[("handoff", json!({}))]).trigger, Trigger::A2a);
+    }
+
+    #[test]
+    fn amounts_beyond_all_measure_stay_the_largest_that_there_are() {
+        let most = json!({ "inputTokens": u64::MAX, "outputTokens": u64::MAX, "costUsd": f64::MAX });
+        let run = folded(&[("llm_called", most.clone()), ("llm_called", most)]);
+        assert_eq!((run.input_tokens, run.output_tokens, run.cost_usd), (u64::MAX, u64::MAX, f64::MAX));
     }
 
     proptest! {
