@@ -22,6 +22,7 @@ use async_trait::async_trait;
 use roost_log::{Log, RowKind};
 use roost_model::ids::ServiceId;
 use roost_model::service::Lifecycle;
+use roost_model::service::manifest::ServiceOrigin;
 use serde_json::{Map, Value, json};
 use tokio::sync::{broadcast, watch};
 
@@ -33,7 +34,7 @@ pub use service_log::{LogLines, ServiceLog};
 pub use stored::StoredService;
 pub use view::ServiceView;
 
-use crate::breaker::CallOutcome;
+use crate::breaker::{BreakerRules, CallOutcome};
 use crate::catalog::Catalog;
 use crate::client_profile::ClientProfile;
 use crate::endpoint::{Backend, DEFAULT_PATIENCE, UnaskedMessage};
@@ -56,11 +57,18 @@ pub struct ServiceOptions {
     pub patience: Duration,
     /// How often a running service is probed.
     pub probe_interval: Duration,
+    /// When a service is taken out of use because its calls fail.
+    pub breaker: BreakerRules,
 }
 
 impl Default for ServiceOptions {
     fn default() -> Self {
-        Self { approve_new_tools: false, patience: DEFAULT_PATIENCE, probe_interval: Duration::from_secs(30) }
+        Self {
+            approve_new_tools: false,
+            patience: DEFAULT_PATIENCE,
+            probe_interval: Duration::from_secs(30),
+            breaker: BreakerRules::default(),
+        }
     }
 }
 
@@ -326,9 +334,17 @@ impl Backend for Services {
     }
 
     fn patience(&self, service: &ServiceId) -> Duration {
-        let given =
-            self.handle(service).ok().and_then(|handle| handle.view().stored.manifest.spec.origin.limits()?.timeout_ms);
-        given.map_or(self.0.options.patience, Duration::from_millis)
+        let usual = self.0.options.patience;
+        let Ok(handle) = self.handle(service) else { return usual };
+        let view = handle.view();
+        let given = |ms: Option<u64>| ms.map_or(usual, Duration::from_millis);
+        match &view.stored.manifest.spec.origin {
+            // A module's limit is for the time that it runs, without that before its turn comes.
+            ServiceOrigin::LocalWasm { limits, .. } => given(limits.timeout_ms).max(usual),
+            ServiceOrigin::RemoteMcp { limits, .. } | ServiceOrigin::StdioMcp { limits, .. } => {
+                given(limits.timeout_ms)
+            }
+        }
     }
 
     fn note_outcome(&self, service: &ServiceId, outcome: CallOutcome) {

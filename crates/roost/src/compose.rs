@@ -17,6 +17,7 @@ use roost_cli::{StateDir, blocking, lock};
 use roost_engine::session_client::SessionClient;
 use roost_engine::{Engine, Environments, NativeHistory, Runtimes, WhenFull};
 use roost_gateway::attachment::Attachment;
+use roost_gateway::breaker::BreakerRules;
 use roost_gateway::governance::{EngineGovernor, GovernanceOptions};
 use roost_gateway::login_rows::LoginRows;
 use roost_gateway::runs::{BudgetLimits, OnExceeded, RunBudgets};
@@ -165,6 +166,7 @@ fn service_options(config: &Config) -> ServiceOptions {
         approve_new_tools: config.gateway.approve_new_tools,
         patience: DefaultLimits::from_variables(|name| std::env::var(name).ok()).timeout,
         probe_interval: Duration::from_secs(config.gateway.probe_seconds.get().into()),
+        breaker: BreakerRules::from_variables(|name| std::env::var(name).ok()),
     }
 }
 

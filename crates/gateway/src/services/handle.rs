@@ -12,7 +12,7 @@ use super::pool::Pool;
 use super::service_log::ServiceLog;
 use super::supervisor::{Command, CommandReply};
 use super::view::ServiceView;
-use crate::breaker::{Breaker, CallOutcome};
+use crate::breaker::{Breaker, BreakerRules, CallOutcome};
 
 pub(super) struct ServiceHandle {
     pub(super) pool: Pool,
@@ -23,8 +23,15 @@ pub(super) struct ServiceHandle {
 }
 
 impl ServiceHandle {
-    pub(super) fn new(view: ServiceView, pool: Pool, log: ServiceLog, commands: mpsc::Sender<Command>) -> Self {
-        Self { pool, log, view: watch::Sender::new(Arc::new(view)), commands, breaker: Mutex::default() }
+    pub(super) fn new(
+        view: ServiceView,
+        pool: Pool,
+        log: ServiceLog,
+        commands: mpsc::Sender<Command>,
+        rules: BreakerRules,
+    ) -> Self {
+        let breaker = Mutex::new(Breaker::new(rules));
+        Self { pool, log, view: watch::Sender::new(Arc::new(view)), commands, breaker }
     }
 
     pub(super) fn view(&self) -> Arc<ServiceView> {
@@ -37,7 +44,7 @@ impl ServiceHandle {
 
     pub(super) fn publish(&self, view: Arc<ServiceView>) {
         if view.life.lifecycle != Lifecycle::Running {
-            *self.breaker.lock() = Breaker::default();
+            self.breaker.lock().forget();
         }
         self.view.send_replace(view);
     }

@@ -146,7 +146,7 @@ impl Shared {
         let pool = Pool::new(id.clone(), self.connect.clone(), log.clone(), self.unasked.clone());
         let (commands, queue) = mpsc::channel(COMMANDS);
         let view = ServiceView::new(id.clone(), Arc::new(stored));
-        let handle = Arc::new(ServiceHandle::new(view, pool, log, commands));
+        let handle = Arc::new(ServiceHandle::new(view, pool, log, commands, self.options.breaker));
         self.handles.write().insert(id, handle.clone());
         let supervisor = Supervisor::new(self.clone(), handle);
         self.tasks.spawn(supervisor.run(queue, autostart));
