@@ -1,8 +1,12 @@
 //! The gateway as modules use it: every tool, and the people behind whoever called the module.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures::FutureExt;
+use futures::future::{BoxFuture, Shared, WeakShared};
+use parking_lot::Mutex;
 use roost_model::ids::{QuestionId, ServiceId};
 use roost_model::payload::{QuestionAskedPayload, QuestionField};
 use serde_json::{Value, json};
@@ -14,10 +18,54 @@ use crate::upstream::ModuleGateway;
 
 /// See the module.
 pub struct ModuleDoor {
-    /// Where modules list and call tools, as clients do.
-    pub endpoint: Arc<Endpoint>,
-    /// Knows the sessions in which people are asked.
-    pub governor: Arc<EngineGovernor>,
+    endpoint: Arc<Endpoint>,
+    governor: Arc<EngineGovernor>,
+    questions: Mutex<HashMap<QuestionKey, WeakShared<Asking>>>,
+}
+
+/// A question that waits for an answer. It is withdrawn when the last call that waits for it is gone.
+type Asking = BoxFuture<'static, Result<Option<String>, String>>;
+
+/// What makes two questions the same one.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct QuestionKey {
+    principal: Principal,
+    service: ServiceId,
+    key: String,
+}
+
+impl ModuleDoor {
+    /// Modules list and call tools at the endpoint, as clients do; the governor knows the sessions in which people are
+    /// asked.
+    pub fn new(endpoint: Arc<Endpoint>, governor: Arc<EngineGovernor>) -> Self {
+        Self { endpoint, governor, questions: Mutex::default() }
+    }
+
+    /// The question that waits under this key, else a new one.
+    fn question(&self, key: QuestionKey, text: &str) -> Shared<Asking> {
+        let mut questions = self.questions.lock();
+        questions.retain(|_, asking| asking.upgrade().is_some_and(|asking| asking.peek().is_none()));
+        if let Some(waiting) = questions.get(&key).and_then(WeakShared::upgrade) {
+            return waiting;
+        }
+        let asking = ask(self.governor.clone(), key.clone(), text.to_owned()).boxed().shared();
+        questions.extend(asking.downgrade().map(|weak| (key, weak)));
+        asking
+    }
+}
+
+async fn ask(governor: Arc<EngineGovernor>, key: QuestionKey, text: String) -> Result<Option<String>, String> {
+    let QuestionKey { principal, service, key } = key;
+    let field =
+        QuestionField { id: key.clone(), label: text.clone(), options: Vec::new(), multiple: false, required: true };
+    let asked = QuestionAskedPayload {
+        question_id: QuestionId::new(),
+        message: format!("The service {service} asks: {text}"),
+        fields: vec![field],
+        tool_call_id: None,
+    };
+    let answers = governor.ask(&principal, None, asked).await.map_err(|error| error.to_string())?;
+    Ok(answers.map(|mut answers| answers.remove(&key).unwrap_or_default().join("\n")))
 }
 
 #[async_trait]
@@ -51,20 +99,7 @@ impl ModuleGateway for ModuleDoor {
         key: &str,
         question: &str,
     ) -> Result<Option<String>, String> {
-        let field = QuestionField {
-            id: key.into(),
-            label: question.into(),
-            options: Vec::new(),
-            multiple: false,
-            required: true,
-        };
-        let asked = QuestionAskedPayload {
-            question_id: QuestionId::new(),
-            message: format!("The service {service} asks: {question}"),
-            fields: vec![field],
-            tool_call_id: None,
-        };
-        let answers = self.governor.ask(principal, None, asked).await.map_err(|error| error.to_string())?;
-        Ok(answers.map(|mut answers| answers.remove(key).unwrap_or_default().join("\n")))
+        let key = QuestionKey { principal: principal.clone(), service: service.clone(), key: key.into() };
+        self.question(key, question).await
     }
 }

@@ -10,6 +10,7 @@ mod faults;
 mod governed;
 mod governing_agents;
 mod governing_clients;
+mod module_effects;
 mod own_tools;
 mod runs;
 mod scripted_http;

@@ -84,11 +84,15 @@ impl Gateway {
 
     /// A connector whose modules run under other settings.
     pub(crate) fn with_wasm(change: impl FnOnce(&mut WasmSettings)) -> Self {
+        Self::with_settings(|settings| change(&mut settings.wasm))
+    }
+
+    /// A connector with other settings.
+    pub(crate) fn with_settings(change: impl FnOnce(&mut ConnectorSettings)) -> Self {
         let directory = TempDir::new().unwrap();
         let mut wasm = WasmSettings::new(directory.path().join("wasm"));
         // Each test is a process of its own, and several run at once.
         wasm.host.max_instances = 8;
-        change(&mut wasm);
         let holder = Holder {
             program: probe_program().into(),
             args: vec!["hold".into()],
@@ -99,7 +103,7 @@ impl Gateway {
         let mut environment = Environment::default();
         environment.set("PATH", agents::bin());
         environment.set("HOME", directory.path());
-        let connector = Connector::new(ConnectorSettings {
+        let mut settings = ConnectorSettings {
             holder,
             environment,
             work_dir: directory.path().into(),
@@ -109,8 +113,10 @@ impl Gateway {
             addresses: AddressPolicy::default(),
             logins: Arc::new(Logins::default()),
             wasm,
-        });
-        Self { _directory: directory, connector: Arc::new(connector.unwrap()), log: Arc::default() }
+        };
+        change(&mut settings);
+        let connector = Arc::new(Connector::new(settings).unwrap());
+        Self { _directory: directory, connector, log: Arc::default() }
     }
 
     pub(crate) async fn connect(&self, origin: Value) -> Result<Connected, ConnectError> {
