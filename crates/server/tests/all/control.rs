@@ -1,13 +1,18 @@
 //! The gateway's own tools over `/mcp`: each is called, and each is refused to whoever may not call it.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
 use roost_engine::adapter::{McpServer, McpServerTransport};
+use roost_engine::{Decision, Response, ResponseTo};
+use roost_gateway::governance::{EngineGovernor, GovernanceOptions};
+use roost_log::{Log, StreamId};
+use roost_model::approval::{Answerer, ApprovalScope, PendingAsk};
 use roost_rpc::Scope;
 use serde_json::{Value, json};
-use testkit::Home;
 use testkit::fake::{FakeSession, FakeTask, How};
+use testkit::{Home, soon};
 
 use crate::kit::Door;
 use crate::mcp::client::McpClient;
@@ -118,6 +123,36 @@ fn cases(service: &str) -> Vec<(&'static str, Value, &'static str, Value)> {
     ]
 }
 
+/// The tools of seed 003.
+const SEED_003: [&str; 23] = [
+    "runtime__status_summary",
+    "runtime__list_services",
+    "runtime__get_service",
+    "runtime__get_logs",
+    "runtime__start_service",
+    "runtime__stop_service",
+    "runtime__restart_service",
+    "runtime__refresh_interface",
+    "runtime__unquarantine_service",
+    "runtime__remove_service",
+    "runtime__get_audit",
+    "runtime__get_agent_runs",
+    "runtime__get_agent_events",
+    "runtime__validate_auth_ref",
+    "runtime__auth_provider_health",
+    "runtime__list_auth_secrets",
+    "runtime__set_auth_secret",
+    "runtime__delete_auth_secret",
+    "clarity__help",
+    "clarity__sources",
+    "clarity__project_structure",
+    "clarity__ensure_compiler",
+    "clarity__bootstrap_app",
+];
+/// Those that are there only with `CLARITY_ENABLE_MCP_PROVISIONING=1`.
+const PROVISIONING: [&str; 4] =
+    ["runtime__register_local", "runtime__register_remote", "runtime__register_via_url", "runtime__apply_manifest"];
+
 /// The tools that have no success here, and what their error says: nothing is quarantined, and there is no compiler.
 const FAILURES: [(&str, &str); 2] =
     [("runtime__unquarantine_service", "quarantine"), ("clarity__bootstrap_app", "everything is as it was")];
@@ -187,9 +222,111 @@ async fn only_admins_call_what_changes_something_and_an_agent_is_not_even_shown_
         let error = agent.error("tools/call", json!({ "name": name, "arguments": {} })).await;
         assert_eq!(error["message"], format!("Unknown tool: {name}"));
     }
-    assert_eq!((listed.len(), refused), (27, 16));
+    let own = listed.iter().map(name);
+    assert_eq!(
+        own.collect::<BTreeSet<_>>(),
+        SEED_003.into_iter().chain(PROVISIONING).collect(),
+        "as seed 003 has them"
+    );
+    let reading = listed.iter().filter(|tool| shown.iter().any(|one| one["name"] == name(tool))).count();
+    assert_eq!((reading, refused), (11, 16));
     assert_eq!(door.services.list().len(), 1, "nothing was registered or removed");
     assert!(door.servers.at("notes-mcp").principals().is_empty(), "nothing was started");
+}
+
+#[tokio::test]
+async fn without_provisioning_no_tool_registers_services_and_none_is_shown_that_would() {
+    let harness = Home::new().start_with(|_| {}).await;
+    let door = Door::without_provisioning(harness, Arc::new(RecordingGovernor::default())).await;
+    let admin = client(&door, Scope::Admin).await;
+    let listed = tools(&admin).await;
+    assert_eq!(listed.iter().map(name).collect::<BTreeSet<_>>(), SEED_003.into());
+    for tool in PROVISIONING {
+        let arguments = json!({
+            "wasm_path": "a.wasm", "endpoint": "http://127.0.0.1:1/mcp", "url": "http://127.0.0.1:1/docs",
+            "manifest": manifest("notes"),
+        });
+        let params = json!({ "name": tool, "arguments": arguments });
+        let error = admin.error("tools/call", params).await;
+        assert_eq!(error["message"], format!("Unknown tool: {tool}"));
+        // Nor by the way of clients that are shown three tools only.
+        let lazy = McpClient::with_token(&door, "/mcp?surface=lazy", admin.token().to_owned());
+        let params = json!({ "name": "runtime__call_tool", "arguments": { "name": tool, "arguments": arguments } });
+        let error = lazy.error("tools/call", params).await;
+        assert_eq!(error["message"], format!("Unknown tool: {tool}"));
+    }
+    assert!(door.services.list().is_empty());
+}
+
+#[tokio::test]
+async fn a_secret_that_is_set_is_shown_to_nobody_who_is_asked_about_it_and_is_in_no_record() {
+    for path in ["/mcp", "/mcp?surface=lazy"] {
+        let harness = Home::new().start_with(|_| {}).await;
+        let options = GovernanceOptions { record_arguments: true, ..GovernanceOptions::default() };
+        let log = Arc::new(harness.log.clone());
+        let governor = Arc::new(EngineGovernor::new(harness.engine.clone(), log.clone(), options));
+        let door = Door::over_with_own_tools(harness, governor.clone(), |_| {}).await;
+        let token = client(&door, Scope::Admin).await.token().to_owned();
+        let admin = McpClient::with_token(&door, path, token);
+        let (tool, arguments) = ("runtime__set_auth_secret", json!({ "auth_ref": "file:a", "secret": "s3cret" }));
+        let setting = async {
+            match path {
+                "/mcp" => call(&admin, tool, arguments).await,
+                _ => call(&admin, "runtime__call_tool", json!({ "name": tool, "arguments": arguments })).await,
+            }
+        };
+        let answering = async {
+            let asked = loop {
+                match log.pending(None).await.unwrap().pop() {
+                    Some(asked) => break asked,
+                    None => tokio::task::yield_now().await,
+                }
+            };
+            let PendingAsk::Approval(approval) = &asked.ask else { panic!("{asked:?}") };
+            assert_eq!(approval.input, json!({ "auth_ref": "file:a", "secret": "***" }));
+            let decision = Decision::Allow { scope: ApprovalScope::Once };
+            let to = ResponseTo::Approval { call: asked.id().into(), attempt: None, input_hash: None, decision };
+            let response = Response { to, by: Answerer::default(), key: None };
+            door.harness.engine.respond(asked.session_id.as_str(), response).await.unwrap();
+            asked.session_id.clone()
+        };
+        let (set, session) = soon("the secret is set", async { tokio::join!(setting, answering) }).await;
+        assert_eq!(set["structuredContent"]["written"], true, "{set}");
+        assert!(!set.to_string().contains("s3cret"));
+        let kept = door.harness.home.path().join("state/secrets/a");
+        assert_eq!(std::fs::read_to_string(kept).unwrap(), "s3cret");
+        governor.close().await;
+        for stream in [StreamId::host(), StreamId::from(&session)] {
+            let page = log.read(&stream, 0, 4096).await.unwrap();
+            let written: String = page.batch.iter().map(|entry| format!("{:?}\n", entry.event().unwrap())).collect();
+            assert!(written.contains("set_auth_secret") && !written.contains("s3cret"), "{path}: {written}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_service_that_is_deleted_takes_its_compiled_module_along_only_if_that_is_wanted() {
+    let (door, _) = door().await;
+    let build = door.harness.home.path().join("repo/app/.clarity/build");
+    std::fs::create_dir_all(&build).unwrap();
+    let wasm = build.join("main.wasm");
+    let token = client(&door, Scope::Admin).await.token().to_owned();
+    for (body, is_removed) in [(json!({}), false), (json!({ "cleanup_artifacts": true }), true)] {
+        std::fs::write(&wasm, b"\0asm\x01\0\0\0").unwrap();
+        let mut declared = manifest("main");
+        declared["spec"]["origin"] = json!({ "type": "local_wasm", "wasmPath": wasm, "entry": "mcp_main" });
+        let service = door.services.apply(&declared).await.unwrap().id.clone();
+        let body = body.to_string();
+        let request = format!(
+            "DELETE /api/services/{service} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        );
+        let (status, _, answer) = door.raw(&request).await;
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!((status, &answer["removed"], &answer["artifactRemoved"]), (200, &true.into(), &is_removed.into()));
+        assert_eq!(wasm.exists(), !is_removed);
+    }
 }
 
 #[tokio::test]

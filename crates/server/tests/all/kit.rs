@@ -45,7 +45,10 @@ enum Behind {
     Nothing,
     Endpoint(Arc<Endpoint>),
     /// The services of the door and the gateway's own tools.
-    OwnTools(Arc<dyn Governor>),
+    OwnTools {
+        governor: Arc<dyn Governor>,
+        provisioning: bool,
+    },
 }
 
 impl Door {
@@ -77,7 +80,13 @@ impl Door {
         configure: impl FnOnce(&mut Settings),
     ) -> Self {
         let log = Arc::new(harness.log.clone());
-        Self::start(harness, log, Behind::OwnTools(governor), configure).await
+        Self::start(harness, log, Behind::OwnTools { governor, provisioning: true }, configure).await
+    }
+
+    /// The same where nobody has set `CLARITY_ENABLE_MCP_PROVISIONING`.
+    pub(crate) async fn without_provisioning(harness: Harness, governor: Arc<dyn Governor>) -> Self {
+        let log = Arc::new(harness.log.clone());
+        Self::start(harness, log, Behind::OwnTools { governor, provisioning: false }, |_| {}).await
     }
 
     /// A door with an MCP gateway.
@@ -120,10 +129,11 @@ impl Door {
         let governor = EngineGovernor::new(harness.engine.clone(), log.clone(), GovernanceOptions::default());
         let own = Endpoint::new(services.clone(), Arc::new(governor), EndpointSettings::new("0.0.0")).unwrap();
         let run_messages = Arc::new(RunMessages::new(services.clone(), runs.clone(), AgentCalls::new(own)));
+        let provisioning = matches!(behind, Behind::OwnTools { provisioning: true, .. });
         let (gateway, offered) = match behind {
             Behind::Nothing => (None, None),
             Behind::Endpoint(endpoint) => (Some(endpoint), None),
-            Behind::OwnTools(governor) => {
+            Behind::OwnTools { governor, .. } => {
                 let own = Arc::new(WithOwnTools::new(services.clone()));
                 let endpoint = Endpoint::new(own.clone(), governor, EndpointSettings::new("0.0.0")).unwrap();
                 (Some(endpoint), Some(own))
@@ -140,7 +150,7 @@ impl Door {
             }),
             environment: Environment::default(),
         };
-        let control = ControlParts { provisioning: offered.is_some(), offered, compiler, root: repo.clone() };
+        let control = ControlParts { provisioning, offered, compiler, root: repo.clone() };
         let parts = Parts {
             engine: harness.engine.clone(),
             clients: Arc::default(),

@@ -1,6 +1,9 @@
 //! Services at the door: who may do what, what others see of it, and the stream of what happens.
 
-use roost_log::{Log, StreamId};
+use std::time::Duration;
+
+use roost_log::{Log, Retention, StreamId};
+use roost_model::time::Timestamp;
 use roost_rpc::Scope;
 use serde_json::{Value, json};
 use testkit::soon;
@@ -56,6 +59,39 @@ async fn the_audit_is_what_a_replay_of_the_log_from_zero_gives() {
     let middle = replayed[700];
     let rest = local.call("audit/list", json!({ "limit": 2000, "after": middle })).await.unwrap();
     assert_eq!(seqs(&rest), replayed[701..]);
+    // A page goes on where the one before ended.
+    let (mut followed, mut after) = (Vec::new(), json!(middle));
+    while followed.len() < replayed.len() {
+        let page = local.call("audit/list", json!({ "limit": 150, "after": after })).await.unwrap();
+        if seqs(&page).is_empty() {
+            break;
+        }
+        followed.extend(seqs(&page));
+        after = page["last"].clone();
+    }
+    assert_eq!(followed, replayed[701..]);
+}
+
+#[tokio::test]
+async fn the_audit_goes_on_with_what_retention_left() {
+    let door = Door::open().await;
+    let mut local = door.local().await;
+    let report = |run: &str| json!({ "events": [{ "kind": "agent.tool_called", "run_id": run, "data": {} }] });
+    local.call("run/report", report("old")).await.unwrap();
+    let old = local.call("audit/list", json!({})).await.unwrap();
+    assert_eq!(old["items"][0]["data"]["runId"], "old", "{old}");
+    let everything = Retention { max_age: Duration::ZERO, max_bytes: u64::MAX };
+    let later = Timestamp::from_millis(Timestamp::now().as_millis() + 60_000);
+    assert!(door.harness.log.retain(everything, later).await.unwrap().events > 0);
+    local.call("run/report", report("new")).await.unwrap();
+    for asked in [json!({}), json!({ "after": 1 }), json!({ "after": old["last"] })] {
+        let left = local.call("audit/list", asked.clone()).await.unwrap();
+        let items = left["items"].as_array().unwrap();
+        assert_eq!((items.len(), &items[0]["data"]["runId"]), (1, &json!("new")), "{asked}: {left}");
+    }
+    // A cursor of another log waits for what comes next.
+    let ahead = local.call("audit/list", json!({ "after": 1_000_000 })).await.unwrap();
+    assert_eq!((&ahead["items"], ahead["last"].as_u64() < Some(1_000_000)), (&json!([]), true));
 }
 
 #[tokio::test]

@@ -78,6 +78,11 @@ impl McpClient {
         Self::with_token(door, path, door.token().await)
     }
 
+    /// Its token.
+    pub(crate) fn token(&self) -> &str {
+        &self.token
+    }
+
     /// A client with this token.
     pub(crate) fn with_token(door: &Door, path: &str, token: String) -> Self {
         let capabilities = json!({ "elicitation": {}, "sampling": {}, "roots": {} });
