@@ -38,7 +38,9 @@ pub(crate) fn run(root: &Path, args: &[&str]) -> Result {
     if wants(args, "wasm") {
         step::run_with("wasm components", "cargo xtask fixtures --full", || {
             let node = fixtures::install(&cache, AgentSet::Pinned)?.join("node");
-            fixtures::wasm::build_components(&cache, &node)
+            fixtures::wasm::build_components(&cache, &node)?;
+            // The inspector, which calls the modules.
+            fixtures::mcp::install(&cache)
         })?;
     }
     step::run(
