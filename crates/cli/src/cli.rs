@@ -102,6 +102,7 @@ enum CliCommand {
     Login(cmd::login::Args),
     Check(cmd::check::Args),
     Doctor(cmd::doctor::Args),
+    Names(cmd::names::Args),
     Completions(cmd::completions::Args),
     /// What `clarityctl` was asked for; there is no such command of `roost`.
     #[command(skip)]
@@ -265,6 +266,7 @@ fn run(command: CliCommand, context: &Context) -> Result<Exit, Error> {
             CliCommand::Login(args) => cmd::login::run(args, context).await,
             CliCommand::Runtimes(args) => cmd::runtimes::run(args, context).await,
             CliCommand::Check(args) => cmd::check::run(args, context).await,
+            CliCommand::Names(args) => cmd::names::run(args),
             CliCommand::Doctor(args) => cmd::doctor::run(args, context).await,
             CliCommand::Completions(args) => cmd::completions::run(&args),
             CliCommand::Clarityctl(asked) => {

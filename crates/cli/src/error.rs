@@ -15,6 +15,8 @@ pub enum Error {
     NoHome,
     #[error("the current folder cannot be read: {0}; change to another folder")]
     NoCwd(io::Error),
+    #[error("{} cannot be made: {source}", link.display())]
+    Link { link: PathBuf, source: io::Error },
     #[error(
         "{held}; wait for it, stop it (`roost down` stops a daemon), or choose another state directory with --state"
     )]
@@ -180,6 +182,7 @@ impl Error {
             Self::Daemon { exit, .. } => *exit,
             Self::Client(roost_client::Error::Fault(fault)) => refused(fault),
             Self::Held { .. }
+            | Self::Link { .. }
             | Self::Compiler { .. }
             | Self::DaemonUrl { .. }
             | Self::NotInstalled { .. }

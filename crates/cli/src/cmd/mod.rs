@@ -17,6 +17,7 @@ pub(crate) mod gateway;
 pub(crate) mod git;
 pub(crate) mod log;
 pub(crate) mod login;
+pub(crate) mod names;
 pub(crate) mod pair;
 pub(crate) mod rules;
 pub(crate) mod run;

@@ -58,6 +58,28 @@ fn clarityd(instance: &RoostInstance) -> (RunningCommand, String) {
 }
 
 #[test]
+fn the_names_are_made_beside_the_program_and_replace_nobody_elses() {
+    let instance = RoostInstance::new();
+    let bin = instance.work().join("bin");
+    fs::create_dir(&bin).unwrap();
+    fs::write(bin.join("clarityd"), "another program").unwrap();
+    let bin = bin.to_str().unwrap();
+    let refused = instance.run(&["names", bin]).ended(1);
+    assert!(refused.stderr.contains("it is another program"), "{refused:#?}");
+    assert_eq!(fs::read_to_string(format!("{bin}/clarityd")).unwrap(), "another program");
+    fs::remove_file(format!("{bin}/clarityd")).unwrap();
+    // A second time is no failure.
+    for _ in 0..2 {
+        instance.run(&["names", bin]).ended(0);
+    }
+    for (name, says) in [("clarityctl", "clarityctl"), ("clarityd", "clarityd")] {
+        let mut command = Command::new(format!("{bin}/{name}"));
+        let help = RunningCommand::new(instance.clear(&mut command).arg("--help")).finish().ended(0).stdout;
+        assert!(help.contains(&format!("Usage: {says}")), "{help}");
+    }
+}
+
+#[test]
 fn the_token_that_a_daemon_is_started_with_is_in_no_place_where_agents_could_read_it() {
     let instance = RoostInstance::new();
     let (daemon, _) = clarityd(&instance);

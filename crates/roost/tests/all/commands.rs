@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::kit::{RoostInstance, script, session_id};
 
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 26] = [
     "run",
     "demo",
     "attach",
@@ -30,6 +30,7 @@ const COMMANDS: [&str; 25] = [
     "check",
     "doctor",
     "completions",
+    "names",
 ];
 
 #[test]
