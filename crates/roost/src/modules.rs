@@ -28,18 +28,23 @@ pub(crate) fn settings(state: &StateDir, config: &Config, gateway: GatewayAccess
     host.defaults.fuel = u64::from(wasm.fuel_millions.get()) * 1_000_000;
     host.defaults.memory_bytes = bytes(wasm.memory_mb);
     host.defaults.output_bytes = wasm.output_kb.get() as usize * 1024;
+    host.ceiling.output_bytes = host.ceiling.output_bytes.max(host.defaults.output_bytes);
     host.defaults.max_concurrency = wasm.concurrency.get() as usize;
     settings.policy = policy(wasm);
-    settings.models = models(wasm);
+    settings.models = models(wasm, |name| std::env::var(name).ok());
     settings.gateway = gateway;
     settings
 }
 
-fn models(wasm: &Wasm) -> ModelSettings {
-    let server = |url: &String, key: &Option<String>| ModelServer { url: url.clone(), key: key.clone() };
+/// Where models are asked. A key that is not configured is that of the variable which every program of the provider reads.
+fn models(wasm: &Wasm, variable: impl Fn(&str) -> Option<String>) -> ModelSettings {
+    let server = |url: &String, key: &Option<String>, name: &str| {
+        let named = || variable(name).filter(|key| !key.trim().is_empty()).map(|_| format!("env:{name}"));
+        ModelServer { url: url.clone(), key: key.clone().or_else(named) }
+    };
     ModelSettings {
-        anthropic: server(&wasm.anthropic_url, &wasm.anthropic_key),
-        openai: server(&wasm.openai_url, &wasm.openai_key),
+        anthropic: server(&wasm.anthropic_url, &wasm.anthropic_key, "ANTHROPIC_API_KEY"),
+        openai: server(&wasm.openai_url, &wasm.openai_key, "OPENAI_API_KEY"),
         names: wasm.allow_models.iter().filter(|name| !name.ends_with('*')).cloned().collect(),
     }
 }
@@ -57,5 +62,19 @@ fn policy(wasm: &Wasm) -> WasmCapabilities {
         ask: wasm.allow_questions,
         clock: wasm.allow_clock,
         random: wasm.allow_random,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_the_configured_one_else_that_of_the_usual_variable() {
+        let variables = |name: &str| (name == "OPENAI_API_KEY").then(|| "sk-x".to_owned());
+        let unset = models(&Wasm::default(), variables);
+        assert_eq!((unset.openai.key.as_deref(), unset.anthropic.key), (Some("env:OPENAI_API_KEY"), None));
+        let configured = Wasm { openai_key: Some("file:key".into()), ..Wasm::default() };
+        assert_eq!(models(&configured, variables).openai.key.as_deref(), Some("file:key"));
     }
 }

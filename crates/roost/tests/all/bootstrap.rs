@@ -66,9 +66,11 @@ fn one_shot(agent: Agent) -> (&'static str, &'static [&'static str]) {
 }
 
 /// What the agent prints for the prompt, in the instance's home.
-fn run_agent(instance: &RoostInstance, agent: Agent, args: &[&str]) -> String {
+fn run_agent(instance: &RoostInstance, agent: Agent, args: &[&str], token: &str) -> String {
     let mut command = Command::new(agent.program());
     command.current_dir(instance.work()).env_clear().envs(variables(agent, &instance.home(), &MODEL.url()));
+    // What a registration over HTTP names; one over stdio needs none.
+    command.env("ROOST_TOKEN", token);
     if agent == Agent::OpenCode {
         command.env("OPENCODE_CONFIG_CONTENT", opencode_config(&MODEL.url(), "allow").to_string());
     }
@@ -94,13 +96,14 @@ fn calls(instance: &RoostInstance) -> usize {
     records.filter(|record| record["kind"] == "mcp.tool_called" && record["data"]["success"] == true).count()
 }
 
-fn uses_the_gateway_after_bootstrap(agent: Agent) {
+fn uses_the_gateway_after_bootstrap(agent: Agent, transport: &str) {
     let instance = open();
+    let (_, token) = instance.pair("agents");
     let (client, args) = one_shot(agent);
     assert!(!knows_the_gateway(&instance, client));
-    instance.run(&["bootstrap", "--clients", client]).ended(0);
+    instance.run(&["bootstrap", "--clients", client, "--transport", transport]).ended(0);
     assert!(knows_the_gateway(&instance, client));
-    let said = run_agent(&instance, agent, args);
+    let said = run_agent(&instance, agent, args, &token);
     assert!(said.contains("noted by the service"), "{said}");
     let is_listed = MODEL.requests().iter().any(|request| request.tools.iter().any(|tool| tool.contains("notes__jot")));
     assert!(is_listed, "{said}");
@@ -112,20 +115,25 @@ fn uses_the_gateway_after_bootstrap(agent: Agent) {
 
 #[test]
 fn claude_lists_and_calls_a_tool_of_the_gateway_after_bootstrap() {
-    uses_the_gateway_after_bootstrap(Agent::Claude);
+    uses_the_gateway_after_bootstrap(Agent::Claude, "stdio");
 }
 
 #[test]
 fn codex_lists_and_calls_a_tool_of_the_gateway_after_bootstrap() {
-    uses_the_gateway_after_bootstrap(Agent::Codex);
+    uses_the_gateway_after_bootstrap(Agent::Codex, "stdio");
 }
 
 #[test]
 fn gemini_lists_and_calls_a_tool_of_the_gateway_after_bootstrap() {
-    uses_the_gateway_after_bootstrap(Agent::Gemini);
+    uses_the_gateway_after_bootstrap(Agent::Gemini, "stdio");
 }
 
 #[test]
 fn opencode_lists_and_calls_a_tool_of_the_gateway_after_bootstrap() {
-    uses_the_gateway_after_bootstrap(Agent::OpenCode);
+    uses_the_gateway_after_bootstrap(Agent::OpenCode, "stdio");
+}
+
+#[test]
+fn claude_lists_and_calls_a_tool_of_the_gateway_over_http_after_bootstrap() {
+    uses_the_gateway_after_bootstrap(Agent::Claude, "http");
 }

@@ -1,11 +1,9 @@
 //! No text of an agent, a file, a branch, a workspace or a device hides anything at the terminal, or steers it.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::process::Command;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::kit::RoostInstance;
 use crate::misleading_agent::{HIDDEN, hidden};
@@ -43,25 +41,12 @@ fn repository(instance: &RoostInstance) {
     fs::write(instance.work().join(hidden("folder")).join("x"), "x").unwrap();
 }
 
-/// Pairs a device of this name.
-fn pair(instance: &RoostInstance, name: &str) {
-    let pair: Value = serde_json::from_str(&instance.run(&["pair", "--json"]).ended(0).stdout).unwrap();
-    let host = pair["http"].as_str().unwrap().strip_prefix("http://").unwrap();
-    let body = json!({ "pairing_token": pair["token"], "name": name }).to_string();
-    let mut stream = TcpStream::connect(host).unwrap();
-    let head = format!("POST /api/auth/exchange HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n");
-    write!(stream, "{head}Content-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-}
-
 #[test]
 fn nothing_that_hides_reaches_the_terminal_from_any_command() {
     let instance = RoostInstance::new().with_misleading_agent();
     repository(&instance);
     instance.run(&["up"]).ended(0);
-    pair(&instance, &hidden("phone"));
+    instance.pair(&hidden("phone"));
     let work = instance.work().display().to_string();
     instance.run(&["workspaces", "remove", "work"]).ended(0);
     instance.run(&["workspaces", "add", &work, "--name", &name("space")]).ended(0);

@@ -1,7 +1,8 @@
 //! A state directory of its own for each test, and the `roost` binary run with it.
 
 use std::fs::{self, DirBuilder};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -13,7 +14,7 @@ use roost_model::ids::SessionId;
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// How long anything may take before a test fails.
@@ -161,12 +162,35 @@ impl RoostInstance {
         all.filter(is_ours).collect()
     }
 
+    /// Pairs a device of this name with the daemon, and returns the daemon's address and the device's token.
+    pub(crate) fn pair(&self, name: &str) -> (String, String) {
+        let pair: Value = serde_json::from_str(&self.run(&["pair", "--json"]).ended(0).stdout).unwrap();
+        let host = pair["http"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
+        let body = json!({ "pairing_token": pair["token"], "name": name });
+        let tokens = post(&host, "/api/auth/exchange", "", &body);
+        (host, tokens["access_token"].as_str().unwrap().to_owned())
+    }
+
     /// Ends the daemon and looks that nothing of it is left; without one nothing may be left either.
     #[track_caller]
     pub(crate) fn assert_nothing_left(&self) {
         self.run(&["down"]).ended(0);
         assert_eq!(self.processes(), Vec::<String>::new());
     }
+}
+
+/// Posts JSON to a daemon, with a token unless it is empty, and returns the JSON of its answer.
+pub(crate) fn post(host: &str, path: &str, token: &str, body: &Value) -> Value {
+    let mut stream = TcpStream::connect(host).unwrap();
+    let body = body.to_string();
+    let authorization = if token.is_empty() { String::new() } else { format!("Authorization: Bearer {token}\r\n") };
+    let head = format!("POST {path} HTTP/1.1\r\nHost: {host}\r\n{authorization}Content-Type: application/json\r\n");
+    write!(stream, "{head}Content-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
 }
 
 impl Drop for RoostInstance {

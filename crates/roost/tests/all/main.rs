@@ -13,6 +13,7 @@ mod codex;
 mod commands;
 mod configuring;
 mod contract;
+mod control_plane_commands;
 mod conversing;
 mod crashing;
 mod damage;
@@ -57,5 +58,8 @@ mod stopping;
 mod taking_over;
 mod terminal;
 mod touring;
+#[path = "../../../../xtask/src/fixtures/wasm_modules.rs"]
+#[allow(dead_code, reason = "the large components are for the tests that take long")]
+mod wasm_modules;
 mod wasm_services;
 mod workspaces;
