@@ -274,7 +274,9 @@ export class OpenSession {
       read(["usage.reported"], 5_000),
       read(["plan.updated"], 1),
     ]);
-    this.ticks = ticks.events.map(({ seq, time, type }) => ({ seq, time, type: type as Tick["type"] }));
+    const known = ticks.events.map(({ seq, time, type }) => ({ seq, time, type: type as Tick["type"] }));
+    const newer = this.ticks.filter((tick) => tick.seq > (known.at(-1)?.seq ?? 0));
+    this.ticks = [...known, ...newer];
     const whole = new Transcript();
     for (const event of [...plan.events, ...usage.events]) whole.apply(event);
     this.#transcript.usage = whole.usage;
@@ -330,10 +332,12 @@ export class OpenSession {
 
   #apply(events: readonly NormalizedEvent[]): void {
     const ticks: Tick[] = [];
+    // The summary may have told of an event before it came.
+    const told = this.ticks.at(-1)?.seq ?? 0;
     for (const event of events) {
       this.#transcript.apply(event);
       const isTick = (TICK_TYPES as readonly string[]).includes(event.type);
-      if (isTick) ticks.push({ seq: event.seq, time: event.time, type: event.type as Tick["type"] });
+      if (isTick && event.seq > told) ticks.push({ seq: event.seq, time: event.time, type: event.type as Tick["type"] });
     }
     if (ticks.length > 0) this.ticks = [...this.ticks, ...ticks];
     this.#schedule();
