@@ -2,6 +2,8 @@
 // kept here. The page's files have a hash in their names, so one that was fetched never changes.
 
 const CACHE = "shell-1";
+/** The addresses that are the page; everything else there is the daemon's own. */
+const PLACES = /^\/((s|w|services|activity|new|status|devices|more|pair)(\/|$))?$|^\/(s|w|services)\//;
 
 self.addEventListener("install", (event) => {
   event.waitUntil(caches.open(CACHE).then((cache) => cache.add("/")).then(() => self.skipWaiting()));
@@ -13,7 +15,7 @@ self.addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
   if (request.method !== "GET" || origin !== location.origin) return;
-  if (request.mode === "navigate") event.respondWith(shell(request));
+  if (request.mode === "navigate" && PLACES.test(pathname)) event.respondWith(shell(request));
   else if (pathname.startsWith("/assets/")) event.respondWith(asset(request));
 });
 
@@ -21,7 +23,7 @@ self.addEventListener("fetch", (event) => {
 async function shell(request) {
   try {
     const answer = await fetch(request);
-    if (answer.ok) await replaceShell(answer.clone());
+    if (answer.ok && answer.headers.get("content-type")?.startsWith("text/html")) await replaceShell(answer.clone());
     return answer;
   } catch (error) {
     const kept = await caches.match("/");
@@ -47,4 +49,18 @@ async function asset(request) {
   const answer = await fetch(request);
   if (answer.ok) await (await caches.open(CACHE)).put(request, answer.clone());
   return answer;
+}
+
+/** A notification leads to its session, in a window that is open or in a new one. */
+self.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  const { address } = event.notification.data ?? {};
+  event.waitUntil(show(address ?? "/"));
+});
+
+async function show(address) {
+  const [window] = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
+  if (!window) return self.clients.openWindow(address);
+  window.postMessage({ go: address });
+  return window.focus();
 }
