@@ -118,8 +118,8 @@ describe("functions of the page", () => {
     globalThis.addEventListener ??= () => {};
     globalThis.document ??= { addEventListener: () => {} };
     const { parse } = await load("/src/live/router.svelte.ts");
-    assert.deepEqual(parse("/s/100%", "", ""), { name: "session", id: "100%", seq: undefined, isThen: false });
-    assert.deepEqual(parse("/s/a%20b", "#7", ""), { name: "session", id: "a b", seq: 7, isThen: false });
+    assert.deepEqual(parse("/s/100%", "", ""), { name: "session", id: "100%", seq: undefined });
+    assert.deepEqual(parse("/s/a%20b", "#7", ""), { name: "session", id: "a b", seq: 7 });
   });
 
   test("a device is named after itself, whatever its browser pretends to be", async () => {
