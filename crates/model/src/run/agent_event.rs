@@ -106,8 +106,11 @@ pub(super) const INPUT_TOKENS: [&str; 3] = ["inputTokens", "input_tokens", "prom
 pub(super) const OUTPUT_TOKENS: [&str; 3] = ["outputTokens", "output_tokens", "completion_tokens"];
 const COST: [&str; 2] = ["costUsd", "cost_usd"];
 
+/// The spellings of an amount, what it must be, and that in words.
+type Amount = (&'static [&'static str], fn(&Value) -> bool, &'static str);
+
 /// Amounts count against budgets, so none may take away from them.
-const AMOUNTS: [(&[&str], fn(&Value) -> bool, &str); 3] = [
+const AMOUNTS: [Amount; 3] = [
     (&INPUT_TOKENS, is_count, "a whole number, 0 or more"),
     (&OUTPUT_TOKENS, is_count, "a whole number, 0 or more"),
     (&COST, |cost| cost.is_null() || cost.as_f64().is_some_and(|cost| cost >= 0.0), "a number, 0 or more"),
