@@ -72,11 +72,13 @@ describe("services", () => {
     await phone.getByRole("link", { name: /notes.*running/ }).waitFor();
   });
 
-  test("it is stopped and started, and a device that may only stop it says so", async () => {
+  test("it is stopped and started, and a device that may not says so", async () => {
     await phone.getByRole("link", { name: /notes/ }).click();
     await phone.waitForURL(/\/services\/svc_/);
-    await button(phone, "Stop").click();
-    await inspector(desk).getByText("stopped", { exact: true }).waitFor();
+    await button(phone, "Stop").waitFor();
+    assert.equal(await button(phone, "Stop").isDisabled(), true);
+    await button(desk, "Stop").click();
+    await inspector(phone).getByText("stopped", { exact: true }).waitFor();
     assert.equal((await stateOf("notes")).lifecycle, "STOPPED");
     await button(phone, "Start").waitFor();
     assert.equal(await button(phone, "Start").isDisabled(), true);
