@@ -174,7 +174,7 @@ test("a disabled agent is refused with the reason, and a deprecated one warns an
   await page.evaluate(() => localStorage.setItem("demo", "disabled"));
   await page.goto(address);
   await page.reload();
-  assert.equal(await page.getByRole("textbox", { name: "Prompt" }).getAttribute("placeholder"), "it is being mended");
+  await page.locator(".composer").getByText("it is being mended").waitFor();
   assert.equal(await page.getByRole("button", { name: "Send", exact: true }).isDisabled(), true);
   await page.evaluate(() => localStorage.setItem("demo", "deprecated"));
   await page.reload();
