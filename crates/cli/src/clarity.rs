@@ -1,11 +1,13 @@
 //! Roost under the names of clarity-runtime (seed 003): called `clarityctl` it operates services, called `clarityd` it is
 //! the daemon. Both take the commands, options and variables of the originals; `cargo xtask install` makes the names.
 
+pub(crate) mod arguments;
 mod bridge;
 pub(crate) mod clarityctl;
 pub(crate) mod clarityd;
 mod control_plane;
 mod doctor;
+mod own_token;
 
 use std::ffi::OsStr;
 use std::path::Path;

@@ -11,7 +11,8 @@ use clap_complete::CompleteEnv;
 
 use crate::backend::{Backend, CommandSettings};
 use crate::clarity::ClarityProgram;
-use crate::clarity::clarityctl::{self, Clarityctl, CtlCommand, DaemonOptions};
+use crate::clarity::arguments::{Clarityctl, CtlCommand, DaemonOptions};
+use crate::clarity::clarityctl;
 use crate::clarity::clarityd::Clarityd;
 use crate::cmd;
 use crate::complete;
@@ -139,9 +140,11 @@ pub fn main(compose: impl FnOnce(Launch) -> Result<Box<dyn Backend>, Error>) -> 
     CompleteEnv::with_factory(<Cli as CommandFactory>::command).var(complete::VARIABLE).bin("roost").complete();
     let clarity = ClarityProgram::by_name(std::env::args_os().next().as_deref());
     let parsed = match clarity {
-        Some(ClarityProgram::Clarityctl) => Clarityctl::try_parse().map(|Clarityctl { global, daemon, command }| {
-            (global, CliCommand::Clarityctl(Box::new((daemon, command))))
-        }),
+        Some(ClarityProgram::Clarityctl) => {
+            Clarityctl::try_parse().and_then(|Clarityctl { global, daemon, command }| {
+                Ok((global, CliCommand::Clarityctl(Box::new((daemon.with_hidden_token()?, command)))))
+            })
+        }
         Some(ClarityProgram::Clarityd) => Clarityd::try_parse().and_then(|clarityd| {
             let (global, args) = clarityd.into_serve()?;
             Ok((global, CliCommand::Serve(args)))

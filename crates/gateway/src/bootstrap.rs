@@ -92,9 +92,24 @@ impl ClientProgram {
         })
     }
 
-    /// The change that removes the gateway, also under its former name; empty if it is not there.
+    /// The change that removes the gateway, also under its former name; empty if it is not there. If nothing else was changed
+    /// since it was registered, the file will be as it was before, byte for byte.
     pub fn unregister(self, folders: &SettingsFolders) -> Result<SettingsChange, BootstrapError> {
-        self.plan(folders, |text| self.without(&self.without(text, FORMER_NAME)?, NAME))
+        let change = self.plan(folders, |text| self.without(&self.without(text, FORMER_NAME)?, NAME))?;
+        let original = change.before().and_then(|now| {
+            let entry = self.found(now, NAME).ok()??;
+            change.backups().find(|backup| self.became(backup, &entry, now))
+        });
+        Ok(match original {
+            Some(original) => change.with_after(original),
+            None => change,
+        })
+    }
+
+    /// Whether this text became that one by being given the entry, and had no registration before.
+    fn became(self, before: &str, entry: &Value, now: &str) -> bool {
+        let has_none = [FORMER_NAME, NAME].iter().all(|name| matches!(self.found(before, name), Ok(None)));
+        has_none && self.with(before, entry).is_ok_and(|after| after == now)
     }
 
     /// What the program's settings say about the gateway.
@@ -178,26 +193,58 @@ mod tests {
     #[test]
     fn a_registration_is_found_changed_and_removed_without_a_trace() {
         for client in ClientProgram::ALL {
-            let home = TempDir::new().unwrap();
-            let folders = folders(&home);
-            let file = client.file(&folders);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            let before =
-                if client == ClientProgram::Codex { "# mine\nmodel = \"x\"\n" } else { "{\n  \"mine\": 1\n}\n" };
-            fs::write(&file, before).unwrap();
-            assert_eq!(client.registration(&folders).unwrap().reach, None);
-            client.register(&folders, &stdio()).unwrap().write().unwrap();
-            assert_eq!(client.registration(&folders).unwrap().reach, Some(stdio()), "{}", client.id());
-            assert!(client.register(&folders, &stdio()).unwrap().is_empty(), "a second time changes nothing");
-            if let Ok(change) = client.register(&folders, &http()) {
-                change.write().unwrap();
-                assert_eq!(client.registration(&folders).unwrap().reach, Some(http()), "{}", client.id());
+            let servers = client.servers();
+            let texts = match client {
+                ClientProgram::Codex => {
+                    vec!["# mine\nmodel = \"x\"\n".to_owned(), "[mcp_servers]\n".into(), String::new()]
+                }
+                _ => vec![
+                    "{\n  \"mine\": 1\n}\n".to_owned(),
+                    "{\"mine\":1}".into(),
+                    format!("{{\n\t\"{servers}\": {{}},\n\t\"mine\": 1\n}}"),
+                    format!("{{ \"{servers}\": {{ \"other\": {{ \"url\": \"http://x\" }} }} }}\n"),
+                    "{}".into(),
+                ],
+            };
+            for before in texts {
+                let home = TempDir::new().unwrap();
+                let folders = folders(&home);
+                let file = client.file(&folders);
+                fs::create_dir_all(file.parent().unwrap()).unwrap();
+                fs::write(&file, &before).unwrap();
+                assert_eq!(client.registration(&folders).unwrap().reach, None);
+                for _ in 0..2 {
+                    client.register(&folders, &stdio()).unwrap().write().unwrap();
+                    assert_eq!(client.registration(&folders).unwrap().reach, Some(stdio()), "{}", client.id());
+                    assert!(client.register(&folders, &stdio()).unwrap().is_empty(), "a second time changes nothing");
+                    client.unregister(&folders).unwrap().write().unwrap();
+                    let after = client.registration(&folders).unwrap();
+                    assert_eq!((after.exists, after.reach), (true, None));
+                    assert_eq!(fs::read_to_string(&file).unwrap(), before, "{}", client.id());
+                }
+                client.register(&folders, &stdio()).unwrap().write().unwrap();
+                if let Ok(change) = client.register(&folders, &http()) {
+                    change.write().unwrap();
+                    assert_eq!(client.registration(&folders).unwrap().reach, Some(http()), "{}", client.id());
+                }
+                client.unregister(&folders).unwrap().write().unwrap();
+                assert_eq!(client.registration(&folders).unwrap().reach, None);
             }
-            client.unregister(&folders).unwrap().write().unwrap();
-            let after = client.registration(&folders).unwrap();
-            assert_eq!((after.exists, after.reach), (true, None));
-            assert!(fs::read_to_string(&file).unwrap().contains("mine"), "{}", client.id());
         }
+    }
+
+    #[test]
+    fn what_was_changed_since_the_registration_stays() {
+        let home = TempDir::new().unwrap();
+        let folders = folders(&home);
+        let file = ClientProgram::Claude.file(&folders);
+        fs::write(&file, "{\"mine\": 1}").unwrap();
+        ClientProgram::Claude.register(&folders, &stdio()).unwrap().write().unwrap();
+        let registered = fs::read_to_string(&file).unwrap();
+        fs::write(&file, registered.replace("\"mine\": 1", "\"mine\": 2")).unwrap();
+        ClientProgram::Claude.unregister(&folders).unwrap().write().unwrap();
+        let after: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        assert_eq!(after, serde_json::json!({ "mine": 2 }));
     }
 
     #[test]

@@ -7,10 +7,12 @@
 
 mod compiler;
 mod help;
+mod install;
 mod project;
 mod sources;
 
 pub use compiler::{Compiler, CompilerError};
 pub use help::{TOPICS, help};
+pub use install::InstallCommand;
 pub use project::{ProjectError, ProjectFiles, ProjectNames, WrittenProject};
 pub use sources::{Source, SourceQuery, Sources, list_sources};

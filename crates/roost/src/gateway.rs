@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use roost_cli::StateDir;
-use roost_gateway::clarity::Compiler;
+use roost_gateway::clarity::{Compiler, InstallCommand};
 use roost_gateway::endpoint::{Endpoint, EndpointSettings};
 use roost_gateway::module_door::ModuleDoor;
 use roost_gateway::own_tools::WithOwnTools;
@@ -76,6 +76,7 @@ impl Gateway {
         Ok(ControlParts {
             offered: Some(self.own_tools.clone()),
             compiler,
+            installer: InstallCommand::from_variables(|name| std::env::var(name).ok()),
             root: repo.or_else(|| std::env::current_dir().ok()).unwrap_or_else(|| "/".into()),
             provisioning: std::env::var("CLARITY_ENABLE_MCP_PROVISIONING").is_ok_and(is_set),
         })

@@ -439,6 +439,12 @@ fn params_and_result(method: Method) -> (Value, Value) {
 
         Method::DeviceList => (json!({}), json!({ "devices": [device()] })),
         Method::DeviceRevoke => (json!({ "device_id": DEVICE }), success()),
+        Method::DeviceToken => (
+            json!({ "name": "build scripts", "scope": "operate" }),
+            json!({
+                "device_id": DEVICE, "token": "cdev_s_EXAMPLE-NOT-A-TOKEN", "scope": "operate", "expires_at": EXPIRES,
+            }),
+        ),
         Method::DevicePending => (
             json!({}),
             json!({

@@ -49,6 +49,31 @@ params! {
     }
 }
 
+params! {
+    /// Parameters of `device/token`.
+    DeviceTokenParams {
+        /// Name under which the program is listed among the devices.
+        name: String,
+        ;
+        /// What the program may do: `observe`, or `operate` if absent. Never `admin`.
+        scope: Scope,
+    }
+}
+
+wire! {
+    /// The token of a program. It cannot be asked for again.
+    DeviceTokenResult {
+        /// Id of the program among the devices, for `device/revoke`.
+        device_id: String,
+        /// The token, for `Authorization: Bearer`. It is not refreshed.
+        token: String,
+        /// What it allows.
+        scope: Scope,
+        /// When it ends: a year after it was made, unless it is revoked before.
+        expires_at: Timestamp,
+    }
+}
+
 wire! {
     /// A device that waits for somebody to let it in.
     WaitingDevice {

@@ -174,6 +174,7 @@ parameter_table! {
         Admin unless Never: BootstrapApply.clients, BootstrapApply.transport, BootstrapApply.update_agents_md,
         BootstrapRemove.clients, BootstrapRemove.update_agents_md;
     "A new device gets so much, and never more than whoever makes its code." => Operate unless Never: PairCreate.scope;
+    "A program gets so much for a year, and never `admin`." => Operate unless Never: DeviceToken.scope;
 }
 
 /// Parameters that only select something, limit it or order it. They run nothing and read nothing further.

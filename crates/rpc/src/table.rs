@@ -514,6 +514,8 @@ method_table! {
     DeviceList = "device/list" (NoParams) -> DeviceListResult, Admin, Read, Free;
     /// Forgets a device: its tokens end and its connections close.
     DeviceRevoke = "device/revoke" (DeviceRevokeParams) -> Success, Admin, Change, Free;
+    /// Makes a token for a program, which is listed and revoked like a device.
+    DeviceToken = "device/token" (DeviceTokenParams) -> DeviceTokenResult, Admin, Change, Free;
     /// Lists the devices that wait for somebody to let them in.
     DevicePending = "device/pending" (NoParams) -> WaitingDevicesResult, Admin, Read, Free;
     /// Lets a device in that waits, or turns it away.

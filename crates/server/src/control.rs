@@ -24,7 +24,7 @@ use std::sync::{Arc, Weak};
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use roost_gateway::catalog::Audience;
-use roost_gateway::clarity::Compiler;
+use roost_gateway::clarity::{Compiler, InstallCommand};
 use roost_gateway::own_tools::{OwnTool, OwnTools, WithOwnTools};
 use roost_gateway::principal::Principal;
 use roost_rpc::{Fault, FaultCode, Scope};
@@ -44,6 +44,8 @@ pub struct ControlParts {
     pub offered: Option<Arc<WithOwnTools>>,
     /// The Clarity compiler.
     pub compiler: Compiler,
+    /// The command that installs the compiler, or why nothing is installed.
+    pub installer: Result<InstallCommand, &'static str>,
     /// The folder of Clarity projects: the one that the daemon was started in.
     pub root: PathBuf,
     /// Whether services can be registered by tools (`CLARITY_ENABLE_MCP_PROVISIONING`).

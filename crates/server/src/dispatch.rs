@@ -333,6 +333,7 @@ handlers! {
     BootstrapStatusGet => bootstrap::status,
     DeviceList => daemon::devices,
     DeviceRevoke => daemon::revoke,
+    DeviceToken => daemon::token,
     DevicePending => daemon::waiting,
     DeviceApprove => daemon::approve,
     PairCreate => daemon::pair,

@@ -1,7 +1,8 @@
 //! A change of one file: worked out first, so that it can be shown, and carried out in one step.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -67,6 +68,17 @@ impl SettingsChange {
         &self.after
     }
 
+    /// The copies of this file that earlier changes kept, the latest first. Those that cannot be read are left out.
+    pub fn backups(&self) -> impl Iterator<Item = String> {
+        let numbers = (1..=MAX_BACKUPS).rev();
+        numbers.filter_map(|number| fs::read_to_string(backup_file(&self.file, number)).ok())
+    }
+
+    /// The change to this text in place of the planned one.
+    pub fn with_after(self, after: String) -> Self {
+        Self { after, ..self }
+    }
+
     /// Whether there is nothing to change.
     pub fn is_empty(&self) -> bool {
         self.before.as_deref().unwrap_or_default() == self.after
@@ -80,8 +92,7 @@ impl SettingsChange {
         }
         let Some(before) = self.before else {
             fs::create_dir_all(self.file.parent().unwrap_or(&self.file)).map_err(failed)?;
-            let mut new = File::create_new(&self.file).map_err(failed)?;
-            new.write_all(self.after.as_bytes()).map_err(failed)?;
+            create(&self.file, &self.after).map_err(failed)?;
             return Ok(Written::Created);
         };
         if fs::read_to_string(&self.file).map_err(failed)? != before {
@@ -93,11 +104,15 @@ impl SettingsChange {
     }
 }
 
+fn backup_file(file: &Path, number: usize) -> PathBuf {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    file.with_file_name(format!("{name}.before-roost-{number}"))
+}
+
 /// Writes the text into a new file beside `file`, with the same permissions.
 fn back_up(file: &Path, text: &str) -> io::Result<PathBuf> {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
     for number in 1..=MAX_BACKUPS {
-        let backup = file.with_file_name(format!("{name}.before-roost-{number}"));
+        let backup = backup_file(file, number);
         match File::create_new(&backup) {
             Ok(mut copy) => {
                 copy.set_permissions(file.metadata()?.permissions())?;
@@ -112,6 +127,17 @@ fn back_up(file: &Path, text: &str) -> io::Result<PathBuf> {
     Err(io::Error::other(format!("there are {MAX_BACKUPS} of them already; remove some")))
 }
 
+/// Puts a new file into its place in one step, unless somebody else has made one meanwhile.
+fn create(file: &Path, text: &str) -> io::Result<()> {
+    // As every new file: what the umask leaves.
+    let permissions = Permissions::from_mode(0o666);
+    let mut new = tempfile::Builder::new().permissions(permissions).tempfile_in(file.parent().unwrap_or(file))?;
+    new.write_all(text.as_bytes())?;
+    new.as_file().sync_all()?;
+    new.persist_noclobber(file)?;
+    Ok(())
+}
+
 /// Writes the file anew and puts it into its place in one step, so that nobody ever reads half of it.
 fn replace(file: &Path, text: &str) -> io::Result<()> {
     let mut new = NamedTempFile::new_in(file.parent().unwrap_or(file))?;
@@ -124,7 +150,7 @@ fn replace(file: &Path, text: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::symlink;
 
     use tempfile::TempDir;
 
@@ -149,6 +175,21 @@ mod tests {
         assert_eq!(fs::read_to_string(&file).unwrap(), " and more");
         assert_eq!(write(&file), Ok(Written::Unchanged));
         assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
+        let plain = folder.path().join("plain");
+        fs::write(&plain, "").unwrap();
+        let mode = |file: &Path| file.metadata().unwrap().permissions().mode();
+        assert_eq!(mode(&file), mode(&plain), "a new file has the permissions of new files");
+    }
+
+    #[test]
+    fn a_new_file_replaces_none_that_somebody_else_made_meanwhile() {
+        let folder = TempDir::new().unwrap();
+        let file = folder.path().join("settings.json");
+        let change = SettingsChange::plan(&file, merged).unwrap();
+        fs::write(&file, "theirs").unwrap();
+        change.write().unwrap_err();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "theirs");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
     }
 
     #[test]

@@ -159,7 +159,10 @@ impl WasmService {
         let _admitted = self.loaded.admitted.try_acquire().map_err(|_| CallError::Busy(MAX_WAITING))?;
         let start = Instant::now();
         match tool {
-            HEALTH_CHECK => return Ok(self.health_check(start).await),
+            HEALTH_CHECK => {
+                let is_verbose = arguments.get("verbose").and_then(Value::as_bool) == Some(true);
+                return Ok(self.health_check(start, is_verbose).await);
+            }
             DESCRIBE_SERVICE => return Ok(report(start, self.describe_service())),
             _ => {}
         }
@@ -193,9 +196,16 @@ impl WasmService {
         CallStore::new(&self.loaded.host, &self.context, limits, self.loaded.program.wasi())
     }
 
-    async fn health_check(&self, start: Instant) -> CallReport {
+    /// Whether an instance can be made; with `is_verbose` also what [`Self::describe_service`] says.
+    async fn health_check(&self, start: Instant, is_verbose: bool) -> CallReport {
         match self.probe().await {
-            Ok(()) => report(start, json!({ "status": "ok", "functions": self.loaded.functions.len() })),
+            Ok(()) => {
+                let mut health = json!({ "status": "ok", "functions": self.loaded.functions.len() });
+                if is_verbose {
+                    health["service"] = self.describe_service();
+                }
+                report(start, health)
+            }
             Err(error) => {
                 let (kind, message) = classify(&error);
                 let failure = ToolFailure { function: HEALTH_CHECK.into(), kind, message, fuel_used: 0 };
@@ -254,8 +264,11 @@ fn own_tools() -> [Tool; 2] {
         output_schema: output.as_object().cloned().unwrap_or_default(),
         annotations: ToolAnnotations::PURE,
     };
-    let verbose = Map::from_iter([("verbose".to_owned(), json!({ "type": "boolean" }))]);
-    let health = json!({ "type": "object", "properties": { "status": { "type": "string" }, "functions": { "type": "integer" } } });
+    let verbose = Map::from_iter([(
+        "verbose".to_owned(),
+        json!({ "type": "boolean", "description": "Also describe the service" }),
+    )]);
+    let health = json!({ "type": "object", "properties": { "status": { "type": "string" }, "functions": { "type": "integer" }, "service": { "type": "object" } } });
     let details = json!({ "type": "object" });
     [
         tool(HEALTH_CHECK, "Makes an instance of the service and says whether that worked.", verbose, health),

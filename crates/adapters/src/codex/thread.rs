@@ -11,6 +11,11 @@ use crate::layers::nest;
 /// settings and accepts it here.
 const APPROVAL_POLICY: &str = "untrusted";
 
+/// How long a thread waits for its tool servers before its first turn, in milliseconds. Without it Codex goes on without
+/// a server that starts slowly, and the agent lacks its tools. A server that does not start at all keeps nobody longer
+/// than its own `startup_timeout_sec`.
+const SERVER_START_GRACE_MS: u64 = 50_000;
+
 /// The parameters that all requests for a thread have. Codex's settings go here and not on the command line, because
 /// they can hold secrets. `workspace` is what our permission profiles take over of the user's settings.
 pub(super) fn thread_params(
@@ -23,6 +28,9 @@ pub(super) fn thread_params(
     // So that the agent can ask the user in every mode. Codex calls that unstable, and would warn about it.
     config.insert("features.default_mode_request_user_input".into(), true.into());
     config.insert("suppress_unstable_features_warning".into(), true.into());
+    if !open.mcp_servers.is_empty() {
+        config.entry("mcp_optional_startup_grace_ms").or_insert_with(|| SERVER_START_GRACE_MS.into());
+    }
     for server in &open.mcp_servers {
         let value = match &server.transport {
             McpServerTransport::Http { url, headers } => json!({ "url": url, "http_headers": headers }),

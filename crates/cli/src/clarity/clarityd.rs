@@ -1,16 +1,14 @@
 //! `clarityd`: the daemon, as clarity-runtime's is started.
 
-use std::convert::Infallible;
-use std::ffi::OsString;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr};
-use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::os::fd::RawFd;
 
 use clap::Parser;
 use roost_model::secret::Secret;
 
-use super::{ClarityProgram, TOKEN_VARIABLES, token};
+use super::ClarityProgram;
+use super::own_token::hidden_token;
 use crate::cli::Global;
 use crate::cmd::serve;
 use crate::stderr::print_stderr;
@@ -36,6 +34,9 @@ pub(crate) struct Clarityd {
     /// A token that lets its bearer do everything; also in CLARITYD_AUTH_TOKEN
     #[arg(long, value_name = "TOKEN")]
     auth_token: Option<String>,
+    /// Where the token is after this program was started again without it
+    #[arg(long, hide = true)]
+    auth_token_fd: Option<RawFd>,
     /// Read that token from stdin
     #[arg(long, conflicts_with = "auth_token")]
     auth_token_stdin: bool,
@@ -48,17 +49,16 @@ pub(crate) struct Clarityd {
 }
 
 impl Clarityd {
-    /// The same for `roost serve`; the token comes from stdin only.
+    /// The same for `roost serve`; the token is no longer among the arguments or variables.
     pub(crate) fn into_serve(self) -> io::Result<(Global, serve::Args)> {
-        let Self { global, port, host, auth_token, auth_token_stdin, tls, allow_insecure } = self;
-        let start_token = match (auth_token_stdin, token(auth_token)) {
-            (true, _) => {
+        let Self { global, port, host, auth_token, auth_token_fd, auth_token_stdin, tls, allow_insecure } = self;
+        let start_token = match auth_token_stdin {
+            true => {
                 let mut text = String::new();
                 io::stdin().read_to_string(&mut text)?;
                 Some(Secret::from(text.trim().to_owned()))
             }
-            (false, Some(token)) => match restart_with(&token)? {},
-            (false, None) => None,
+            false => hidden_token(ClarityProgram::Clarityd, auth_token, auth_token_fd)?,
         };
         if start_token.as_ref().is_some_and(|token| token.expose().len() < SAFE_TOKEN) {
             print_stderr(format_args!("clarityd: the token is short; with {SAFE_TOKEN} characters nobody guesses it"));
@@ -66,31 +66,6 @@ impl Clarityd {
         let listen = serve::Listen { host: Some(host), port: Some(port), repo: None, tls, allow_insecure };
         Ok((global, serve::Args { listen, auto: false, background: false, pairs: false, start_token }))
     }
-}
-
-/// Starts this program again, with the token on stdin instead of among its arguments or variables: those can be read in
-/// `/proc` by every program of the user, and so by the agents, who would get all rights with it.
-fn restart_with(token: &Secret) -> io::Result<Infallible> {
-    let (reader, mut writer) = io::pipe()?;
-    writer.write_all(token.expose().as_bytes())?;
-    drop(writer);
-    let mut command = Command::new(std::env::current_exe()?);
-    command.arg0(ClarityProgram::Clarityd.name()).args(without_token(std::env::args_os().skip(1)));
-    TOKEN_VARIABLES.iter().for_each(|name| _ = command.env_remove(name));
-    Err(command.arg("--auth-token-stdin").stdin(reader).exec())
-}
-
-fn without_token(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut args = args;
-    let mut kept = Vec::new();
-    while let Some(arg) = args.next() {
-        match arg.to_str() {
-            Some("--auth-token") => drop(args.next()),
-            Some(joined) if joined.starts_with("--auth-token=") => {}
-            _ => kept.push(arg),
-        }
-    }
-    kept
 }
 
 /// An address, or the name of this machine for itself.

@@ -21,6 +21,8 @@ use crate::stderr::print_stderr;
 const DEFAULT_URL: &str = "http://localhost:4707";
 /// The header in which clarity-runtime's clients send their token.
 const TOKEN_HEADER: &str = "x-clarity-token";
+/// How long the end of a session may take to be told.
+const END_TIME: Duration = Duration::from_secs(2);
 /// How long the daemon may take to accept a connection.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 
@@ -135,6 +137,22 @@ impl DaemonUrl {
         let sent = self.http.post(format!("{}/mcp", self.url)).headers(headers).body(message);
         let sent = sent.header(CONTENT_TYPE, "application/json").header(ACCEPT, "application/json, text/event-stream");
         sent.send().await.map_err(|error| Error::DaemonUrl { url: self.url.clone(), why: unreachable(&error) })
+    }
+}
+
+impl DaemonUrl {
+    /// Opens the stream of what the daemon says outside of answers.
+    pub(super) async fn listen_mcp(&self, headers: HeaderMap) -> Result<reqwest::Response, reqwest::Error> {
+        let stream = self.http.get(format!("{}/mcp", self.url)).headers(headers);
+        stream.header(ACCEPT, "text/event-stream").send().await
+    }
+
+    /// Ends a session of MCP, as far as the daemon is still there.
+    pub(super) async fn end_mcp(&self, headers: HeaderMap) {
+        let ended = self.http.delete(format!("{}/mcp", self.url)).headers(headers).timeout(END_TIME).send().await;
+        if let Err(error) = ended {
+            tracing::debug!(%error, "The daemon was not told that the client is gone.");
+        }
     }
 }
 

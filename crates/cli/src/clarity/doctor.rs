@@ -1,7 +1,8 @@
 //! `clarityctl doctor`: the daemon, the compiler and the folder of compiled modules.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::path::Path;
+use std::time::Duration;
 
 use roost_rpc::{NoParams, StatusResult, method};
 use serde::Serialize;
@@ -34,7 +35,11 @@ impl Check {
 }
 
 /// Looks at everything that `clarityctl` needs.
-pub(super) async fn examine(daemon: Result<ControlPlane, Error>, compiler: &OsString) -> ClarityReport {
+pub(super) async fn examine(
+    daemon: Result<ControlPlane, Error>,
+    compiler: &OsStr,
+    version_limit: Duration,
+) -> ClarityReport {
     let (found, status) = match ask(daemon).await {
         Ok((place, status)) => (Ok(format!("reachable at {place}")), Some(status)),
         Err(error) => (Err(error.to_string()), None),
@@ -46,7 +51,7 @@ pub(super) async fn examine(daemon: Result<ControlPlane, Error>, compiler: &OsSt
     };
     let checks = vec![
         Check::new("daemon", found),
-        Check::new("compiler", ModuleOptions::compiler_version(compiler).await),
+        Check::new("compiler", ModuleOptions::compiler_version(compiler, version_limit).await),
         Check::new("workspace", made),
     ];
     ClarityReport { ok: checks.iter().all(|check| check.status == "pass"), checks, status }

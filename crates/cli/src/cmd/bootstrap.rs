@@ -12,25 +12,35 @@ use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen::{self, Screen};
+use crate::stderr::print_stderr;
 use crate::style::Style;
 use crate::table::{self, Overflow};
 
 const EXAMPLES: &str = "\
 Examples:
-  roost bootstrap                             register the MCP gateway in Codex and Claude Code
-  roost bootstrap --clients gemini,opencode   register it in other programs
-  roost bootstrap --dry-run                   show what would change
-  roost bootstrap --status                    show which programs know it
-  roost bootstrap --remove                    remove it from all programs";
+  roost bootstrap                            register it in Codex and Claude Code
+  roost bootstrap --clients gemini,opencode  register it in other programs
+  roost bootstrap --transport http           register its address; the programs
+                                             need a token in ROOST_TOKEN, which
+                                             `roost devices token NAME` makes
+  roost bootstrap --dry-run                  show what would change
+  roost bootstrap --status                   show which programs know it
+  roost bootstrap --remove                   remove it from all programs";
+
+/// What somebody has to do who registered the gateway over HTTP.
+const TOKEN_HINT: &str = "\
+These programs read a token from the variable ROOST_TOKEN. Make one and start them with it:
+  export ROOST_TOKEN=$(roost devices token NAME)
+`roost devices` lists it under this name, and `roost devices revoke` ends it.";
 
 /// Register the MCP gateway in Codex, Claude Code and other programs
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The programs: codex, claude, gemini, opencode, zed, cursor, vscode
+    /// The programs: codex, claude, gemini, opencode, zed, cursor, vscode [default: codex,claude]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     clients: Option<Vec<String>>,
-    /// How they reach the gateway: by starting roost, or over HTTP with a token in ROOST_TOKEN
+    /// How they reach the gateway: by starting roost, or over HTTP with a token in the variable ROOST_TOKEN
     #[arg(long, value_enum, conflicts_with_all = ["remove", "status"])]
     transport: Option<Transport>,
     /// The address for HTTP [default: the daemon's own]
@@ -97,7 +107,11 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let transport = args.transport.map(Into::into);
     let params = BootstrapParams { clients, transport, endpoint: args.endpoint, update_agents_md, dry_run };
     let applied = client.call::<method::BootstrapApply>(params).await?;
-    report(args.json, &applied, &applied.results, applied.agents_md.as_ref())
+    let exit = report(args.json, &applied, &applied.results, applied.agents_md.as_ref())?;
+    if matches!(args.transport, Some(Transport::Http)) && applied.results.iter().any(|result| result.error.is_none()) {
+        print_stderr(TOKEN_HINT);
+    }
+    Ok(exit)
 }
 
 fn report(

@@ -1,11 +1,13 @@
-//! `roost devices`: lists devices; approves, rejects and revokes them.
+//! `roost devices`: lists devices; approves, rejects and revokes them; makes tokens for programs.
 
 use std::io::{self, Write};
 
 use clap_complete::engine::ArgValueCandidates;
 use roost_client::Client;
 use roost_model::time::Timestamp;
-use roost_rpc::{Device, DeviceApproveParams, DeviceRevokeParams, NoParams, WaitingDevice, method};
+use roost_rpc::{
+    Device, DeviceApproveParams, DeviceRevokeParams, DeviceTokenParams, NoParams, Scope, WaitingDevice, method,
+};
 
 use crate::ago::ago;
 use crate::cli::Context;
@@ -14,18 +16,22 @@ use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen::{self, Screen, one_line};
+use crate::stderr::print_stderr;
 use crate::style::Style;
 use crate::table::{self, Overflow};
 
 const EXAMPLES: &str = "\
 Examples:
-  roost devices                        list paired devices and those waiting for approval
-  roost devices --json                 print one line of JSON for each paired device
-  roost devices approve pairreq_34cd   approve a waiting device
-  roost devices reject pairreq_34cd    reject a waiting device
-  roost devices revoke d_12ab          revoke a paired device: its tokens stop working, its connections close";
+  roost devices                       list paired devices, and those that wait
+  roost devices --json                print one line of JSON for each
+  roost devices approve pairreq_34cd  let a waiting device in
+  roost devices reject pairreq_34cd   turn a waiting device away
+  roost devices revoke dev_12ab       end its tokens and close its connections
+  export ROOST_TOKEN=$(roost devices token codex)
+                                      make a token for a program that uses the
+                                      MCP gateway over HTTP";
 
-/// List paired devices; approve, reject or revoke one
+/// List paired devices; approve, reject or revoke one; make a token for a program
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
@@ -50,7 +56,18 @@ enum DevicesAction {
         #[arg(add = ArgValueCandidates::new(complete::waiting_devices))]
         id: String,
     },
-    /// Revoke a paired device
+    /// Make a token for a program, such as an MCP client or a script, and print it once
+    Token {
+        /// The name under which `roost devices` lists the program
+        name: String,
+        /// What the program may do: operate is needed to use tools
+        #[arg(long, value_enum, default_value_t = TokenScope::Operate)]
+        scope: TokenScope,
+        /// Print the token, its device and when it ends as one line of JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Revoke a paired device, or the token of a program
     Revoke {
         /// The id of the device, as shown by `roost devices`
         #[arg(add = ArgValueCandidates::new(complete::devices))]
@@ -58,12 +75,38 @@ enum DevicesAction {
     },
 }
 
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum TokenScope {
+    /// Look, and change nothing
+    Observe,
+    /// Also use tools, and start and answer agents
+    Operate,
+}
+
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let client = connect::open(context).await?;
     match args.action {
         Some(DevicesAction::Revoke { id }) => {
             client.call::<method::DeviceRevoke>(DeviceRevokeParams { device_id: id.clone() }).await?;
-            screen::print(&format!("{} was revoked and would have to be paired again.", one_line(&id)))?;
+            screen::print(&format!("{} was revoked: its tokens no longer work.", one_line(&id)))?;
+        }
+        Some(DevicesAction::Token { name, scope, json }) => {
+            let scope = match scope {
+                TokenScope::Observe => Scope::Observe,
+                TokenScope::Operate => Scope::Operate,
+            };
+            let params = DeviceTokenParams { name, scope: Some(scope) };
+            let made = client.call::<method::DeviceToken>(params).await?;
+            if json {
+                screen::print_json(&made)?;
+            } else {
+                // Alone on stdout, so that a shell can put it into a variable.
+                screen::print(&made.token)?;
+                print_stderr(format_args!(
+                    "This token is shown only now. It is valid for one year, or until you run `roost devices revoke {}`.",
+                    one_line(&made.device_id),
+                ));
+            }
         }
         Some(DevicesAction::Approve { id }) => {
             let device = answer(&client, id, false).await?;

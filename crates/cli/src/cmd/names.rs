@@ -8,17 +8,17 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen;
 
-/// The names; `crate::clarity` says what each is.
-const NAMES: [&str; 2] = ["clarityctl", "clarityd"];
+/// The names. `crate::clarity` says what the first two are; the others are `roost acp --runtime codex` and `roost notify`.
+const NAMES: [&str; 4] = ["clarityctl", "clarityd", "codex-cli-acp", "acplb-notify-forwarder"];
 
 const EXAMPLES: &str = "\
 Examples:
   roost names                  make the links beside this program
   roost names ~/.local/bin     make them in another folder
 
-`cargo install` puts only `roost` in place; the links make `clarityctl` and `clarityd` of it.";
+`cargo install` puts the names in place by itself. Use this for a program that you copied from elsewhere.";
 
-/// Make links so that the program is also found as clarityctl and clarityd
+/// Make links so that the program is also found as clarityctl, clarityd and under its other names
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -21,7 +21,7 @@ use crate::table::{self, Overflow};
 
 const EXAMPLES: &str = "\
 Examples:
-  roost runs                list agent runs: hosted sessions, and what orchestrators report
+  roost runs                list sessions, and what orchestrators report
   roost runs nightly-42     show what happened in one
   roost runs nightly-42 -f  keep showing what happens next
   roost runs -f             show what happens in all of them

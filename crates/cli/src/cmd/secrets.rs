@@ -21,13 +21,16 @@ const MAX_SECRET: u64 = 64 * 1024 + 2;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost secrets                            list the secrets that are kept in files
-  roost secrets set file:team/token        type a secret, which is not shown
-  roost secrets set file:team/token < FILE read it from a file instead
-  roost secrets set keyring:team/token     keep it in the desktop's keyring
-  roost secrets validate env:TEAM_TOKEN    say whether the daemon has this variable
-  roost secrets delete file:team/token     delete one
-  roost secrets providers                  list the forms of references, and the folder of secrets";
+  roost secrets                             list the secrets in files
+  roost secrets set file:team/token         type a secret; it is not shown
+  roost secrets set file:team/token < FILE  read it from a file instead
+  roost secrets set keyring:team/token      keep it in the desktop's keyring
+  roost secrets validate env:TEAM_TOKEN     check that the daemon has a variable
+  roost secrets delete file:team/token      delete a secret
+  roost secrets providers                   show where secrets can be kept
+
+A service names its secret by a reference, such as file:team/token, and never
+holds the secret itself.";
 
 /// List, set, check or delete the secrets of services
 #[derive(clap::Args)]
@@ -52,12 +55,12 @@ enum SecretsAction {
         /// file: and a path within the folder of secrets, or keyring: and a name
         reference: String,
     },
-    /// Say whether a reference can be used now
+    /// Check whether the daemon finds the secret of a reference
     Validate {
         /// env:VARIABLE, file:PATH, keyring:NAME, header_env:Header:VARIABLE, or a name
         reference: String,
     },
-    /// List the forms of references, and the folder of secrets
+    /// Show where secrets can be kept, and the folder of those in files
     Providers,
     /// List the secrets that are kept in files
     List,

@@ -2,6 +2,7 @@
 
 mod agent_flags;
 mod call;
+mod compiler;
 pub(crate) mod declare;
 pub(crate) mod local_module;
 mod login;
@@ -27,19 +28,23 @@ use crate::stderr::print_stderr;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost services                                        list the services
-  roost services add-remote --endpoint https://mcp.example.com/mcp --module docs
-  roost services add dice.clarity                       compile a Clarity source, add it and start it
+  roost services                     list the services
   roost services add-stdio -- npx -y @modelcontextprotocol/server-everything
-  roost services details docs                           state, tools, log and what happened last
-  roost services logs -f docs                           follow the log of a service
-  roost services login docs                             log in where an address asks for it
-  roost services call docs search '{\"query\": \"x\"}'       call a tool yourself
-  roost services approve docs                           offer tools that changed, as they are now
-  roost services remove docs                            stop it and forget it
+                                     add a program that speaks MCP
+  roost services add-remote --endpoint https://mcp.example.com/mcp --module docs
+                                     add a server at an address
+  roost services add dice.clarity    compile a Clarity source and add it
+  roost services details docs        its state, tools, log and last events
+  roost services logs -f docs        follow its log
+  roost services login docs          log in where its address asks for it
+  roost services call docs search '{\"query\": \"x\"}'
+                                     call a tool yourself
+  roost services approve docs        accept tools that have changed
+  roost services remove docs         stop it and forget it
 
-A service is an MCP server: a program that Roost starts, an address, or a wasm module. Agents that Roost runs get its tools as
-NAME__TOOL, after the same rules and questions as their own tools.";
+A service is an MCP server: a program that Roost starts, an address, or a wasm
+module. Agents that Roost runs get its tools as NAME__TOOL, and the rules and
+questions for their own tools hold for these, too.";
 
 /// Add, watch and control MCP services: the tools that agents get through Roost
 #[derive(clap::Args)]
@@ -69,7 +74,7 @@ enum ServicesAction {
     },
     /// List the services
     List,
-    /// Show how a service is
+    /// Show the state and health of a service
     Status(Service),
     /// Start a service
     Start(Service),
@@ -77,9 +82,9 @@ enum ServicesAction {
     Stop(Service),
     /// Stop a service if it runs, and start it
     Restart(Service),
-    /// Ask a service again what it offers
+    /// List again what a service offers
     Introspect(Service),
-    /// Show a service from every side: state, tools, log and what happened last
+    /// Show everything about a service: state, tools, log and last events
     Details(Service),
     /// Show the log of a service
     Logs {
@@ -111,9 +116,9 @@ enum ServicesAction {
     },
     /// Stop a service and forget it
     Remove(Service),
-    /// Let a service be started again that failed too often
+    /// Let a service that failed too often be started again
     Unquarantine(Service),
-    /// Offer tools that are new or changed, as they are now
+    /// Accept tools that are new or have changed, so that agents get them
     Approve {
         #[command(flatten)]
         service: Service,

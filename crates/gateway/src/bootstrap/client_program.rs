@@ -67,7 +67,7 @@ impl ClientProgram {
     }
 
     /// The table or object that has the servers by name.
-    fn servers(self) -> &'static str {
+    pub(super) fn servers(self) -> &'static str {
         match self {
             Self::Codex => "mcp_servers",
             Self::Claude | Self::Gemini | Self::Cursor => "mcpServers",

@@ -1,11 +1,13 @@
 //! The Clarity compiler: the configured program and no other.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use roost_process::{Environment, Holder, Launch, RunId};
+
+use super::InstallCommand;
 
 /// How much of what the compiler prints is kept, in bytes.
 const MAX_OUTPUT: usize = 64 * 1024;
@@ -70,13 +72,29 @@ impl Compiler {
         self.run(args.into(), folder, limit).await.map(drop)
     }
 
-    /// Runs it to its end; whatever happens, nothing of it is left.
+    /// Installs it with the operator's command; what that printed.
+    pub async fn install(&self, command: &InstallCommand, limit: Duration) -> Result<String, CompilerError> {
+        self.run_program(&command.program, command.args.clone(), Path::new("/"), limit).await
+    }
+
     async fn run(&self, args: Vec<OsString>, cwd: &Path, limit: Duration) -> Result<String, CompilerError> {
-        let program = self.program.to_string_lossy().into_owned();
+        self.run_program(&self.program, args, cwd, limit).await
+    }
+
+    /// Runs a program to its end; whatever happens, nothing of it is left.
+    async fn run_program(
+        &self,
+        program: &OsStr,
+        args: Vec<OsString>,
+        cwd: &Path,
+        limit: Duration,
+    ) -> Result<String, CompilerError> {
+        let started = program.to_owned();
+        let program = program.to_string_lossy().into_owned();
         let launch = Launch {
             run: RunId::fresh(),
             label: program.clone(),
-            program: self.program.clone(),
+            program: started,
             args,
             cwd: cwd.to_owned(),
             env: self.environment.clone(),

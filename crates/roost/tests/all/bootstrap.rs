@@ -98,7 +98,10 @@ fn calls(instance: &RoostInstance) -> usize {
 
 fn uses_the_gateway_after_bootstrap(agent: Agent, transport: &str) {
     let instance = open();
-    let (_, token) = instance.pair("agents");
+    let token = match transport {
+        "http" => instance.run(&["devices", "token", "agents"]).ended(0).stdout.trim().to_owned(),
+        _ => String::new(),
+    };
     let (client, args) = one_shot(agent);
     assert!(!knows_the_gateway(&instance, client));
     instance.run(&["bootstrap", "--clients", client, "--transport", transport]).ended(0);
@@ -136,4 +139,36 @@ fn opencode_lists_and_calls_a_tool_of_the_gateway_after_bootstrap() {
 #[test]
 fn claude_lists_and_calls_a_tool_of_the_gateway_over_http_after_bootstrap() {
     uses_the_gateway_after_bootstrap(Agent::Claude, "http");
+}
+
+#[test]
+fn codex_lists_and_calls_a_tool_of_the_gateway_over_http_after_bootstrap() {
+    uses_the_gateway_after_bootstrap(Agent::Codex, "http");
+}
+
+#[test]
+fn gemini_lists_and_calls_a_tool_of_the_gateway_over_http_after_bootstrap() {
+    uses_the_gateway_after_bootstrap(Agent::Gemini, "http");
+}
+
+#[test]
+fn opencode_lists_and_calls_a_tool_of_the_gateway_over_http_after_bootstrap() {
+    uses_the_gateway_after_bootstrap(Agent::OpenCode, "http");
+}
+
+#[test]
+fn who_registers_the_gateway_over_http_is_told_how_to_make_the_token() {
+    let instance = open();
+    let done = instance.run(&["bootstrap", "--clients", "codex", "--transport", "http"]).ended(0);
+    assert!(done.stderr.contains("export ROOST_TOKEN=$(roost devices token NAME)"), "{}", done.stderr);
+    let made = instance.run(&["devices", "token", "my codex", "--scope", "observe"]).ended(0);
+    assert!(made.stdout.starts_with("cdev_s_") && made.stdout.lines().count() == 1, "{}", made.stdout);
+    let id = made.stderr.split(['`', ' ']).find(|word| word.starts_with("dev_")).unwrap().to_owned();
+    assert!(instance.run(&["devices"]).ended(0).stdout.contains("my codex"));
+    let settings = std::fs::read_to_string(instance.home().join(".codex/config.toml")).unwrap();
+    assert!(settings.contains("ROOST_TOKEN") && !settings.contains(made.stdout.trim()), "{settings}");
+    instance.run(&["devices", "revoke", &id]).ended(0);
+    assert!(!instance.run(&["devices"]).ended(0).stdout.contains("my codex"));
+    instance.run(&["devices", "token", "x", "--scope", "admin"]).ended(2);
+    instance.assert_nothing_left();
 }

@@ -1,9 +1,10 @@
 //! Roost under the names of clarity-runtime: `clarityctl` and `clarityd`, made by links.
 
 mod apps;
+mod bridging;
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -14,6 +15,8 @@ use serde_json::Value;
 use crate::kit::{Done, RoostInstance, RunningCommand};
 
 const TOKEN: &str = "the-token-of-this-test";
+/// What a client says at its handshake.
+const HELLO: &str = r#"{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}"#;
 
 /// Roost with a link of this name.
 fn program(instance: &RoostInstance, name: &str, args: &[&str]) -> Command {
@@ -77,6 +80,68 @@ fn the_names_are_made_beside_the_program_and_replace_nobody_elses() {
         let help = RunningCommand::new(instance.clear(&mut command).arg("--help")).finish().ended(0).stdout;
         assert!(help.contains(&format!("Usage: {says}")), "{help}");
     }
+}
+
+#[test]
+fn every_name_is_a_program_of_its_own_that_cargo_install_puts_in_place() {
+    let instance = RoostInstance::new();
+    for (program, says) in [
+        (env!("CARGO_BIN_EXE_clarityctl"), "Usage: clarityctl"),
+        (env!("CARGO_BIN_EXE_clarityd"), "Usage: clarityd"),
+        (env!("CARGO_BIN_EXE_codex-cli-acp"), "Usage: roost acp"),
+    ] {
+        let mut command = Command::new(program);
+        let help = RunningCommand::new(instance.clear(&mut command).arg("--help")).finish().ended(0).stdout;
+        assert!(help.contains(says), "{help}");
+        assert!(fs::metadata(program).unwrap().len() < 16 << 20, "{program} carries all of roost");
+    }
+    let mut forwarder = Command::new(env!("CARGO_BIN_EXE_acplb-notify-forwarder"));
+    RunningCommand::new(instance.clear(&mut forwarder).arg(r#"{"type":"agent-turn-complete"}"#)).finish();
+    // Alone it says what it lacks.
+    let alone = instance.work().join("clarityctl");
+    fs::copy(env!("CARGO_BIN_EXE_clarityctl"), &alone).unwrap();
+    let mut command = Command::new(&alone);
+    let refused = RunningCommand::new(instance.clear(&mut command).arg("list")).finish().ended(1);
+    assert!(refused.stderr.starts_with("clarityctl: `roost`, which must be in the same folder"), "{refused:#?}");
+}
+
+#[test]
+fn a_compiler_that_hangs_is_ended_when_its_time_is_over() {
+    let instance = RoostInstance::new();
+    let compiler = compiler(&instance);
+    source(&instance, "dice.clarity", "HANGS");
+    let add = ["add", "dice", "--compiler-bin", &compiler, "--compile-timeout", "1"];
+    let refused = clarityctl(&instance, &add).ended(1);
+    assert!(refused.stderr.contains("did not finish within 1 second and was ended"), "{refused:#?}");
+    let all =
+        json(&clarityctl(&instance, &["add-all", "--compiler-bin", &compiler, "--compile-timeout", "1"]).ended(1));
+    assert!(all["failures"][0]["error"].as_str().unwrap().contains("was ended"), "{all}");
+    instance.assert_nothing_left();
+}
+
+#[test]
+fn the_token_that_a_bridge_is_started_with_is_in_no_place_where_agents_could_read_it() {
+    let (instance, elsewhere) = (RoostInstance::new(), RoostInstance::new());
+    let (daemon, url) = clarityd(&instance);
+    let on_the_line = ["gateway", "serve", "--stdio", "--daemon-url", &url, "--auth-token", TOKEN];
+    for (args, variable) in [(&on_the_line[..], ""), (&on_the_line[..5], TOKEN)] {
+        let mut command = program(&elsewhere, "clarityctl", args);
+        command.env("CLARITYD_AUTH_TOKEN", variable);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        writeln!(stdin, r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{HELLO}}}"#).unwrap();
+        let mut answer = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut answer).unwrap();
+        assert!(answer.contains("\"result\""), "{answer}");
+        for file in ["cmdline", "environ"] {
+            let shown = fs::read(format!("/proc/{}/{file}", child.id())).unwrap();
+            assert!(!String::from_utf8_lossy(&shown).contains(TOKEN), "{file}");
+        }
+        drop(stdin);
+        assert!(child.wait().unwrap().success());
+    }
+    daemon.signal(Signal::TERM);
+    daemon.finish().ended(0);
 }
 
 #[test]
@@ -234,8 +299,7 @@ fn the_gateway_is_served_over_stdio_from_a_daemon_at_a_url() {
     let mut command = program(&elsewhere, "clarityctl", &args);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    let hello = r#"{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}"#;
-    writeln!(stdin, r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{hello}}}"#).unwrap();
+    writeln!(stdin, r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{HELLO}}}"#).unwrap();
     writeln!(stdin, r#"{{"jsonrpc":"2.0","method":"notifications/initialized"}}"#).unwrap();
     writeln!(stdin, "this is no JSON").unwrap();
     writeln!(stdin, r#"{{"jsonrpc":"2.0","id":2,"method":"tools/list"}}"#).unwrap();

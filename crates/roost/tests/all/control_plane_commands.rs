@@ -16,8 +16,9 @@ use crate::wasm_modules::MODULES;
 
 /// The compiler, from the working folder.
 const COMPILER: &str = "../home/clarityc";
-/// One tool may be called unasked.
-const RULES: &str = "[[policy.rules]]\neffect = 'allow'\ntool = 'mcp__roost__numbers__fn__fib'\n";
+/// Two tools may be called unasked.
+const RULES: &str = "[[policy.rules]]\neffect = 'allow'\ntool = 'mcp__roost__numbers__fn__fib'\n\
+                     [[policy.rules]]\neffect = 'allow'\ntool = 'mcp__roost__runtime__unquarantine_service'\n";
 /// A server that has one tool.
 const SERVER: &str = r#"while read -r line; do
     id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
@@ -87,7 +88,7 @@ const ROOST: &[Row] = &[
         Ends(0),
         "far",
     ),
-    (&["services", "add-stdio", "--module", "notes", "--", "../work/notes.sh"], Ends(0), "notesruns,with1tools."),
+    (&["services", "add-stdio", "--module", "notes", "--", "../work/notes.sh"], Ends(0), "notesruns,with1tool."),
     (&["services", "apply", "broken.json"], Ends(1), "broken"),
     (&["services", "list"], Ends(0), "words"),
     (&["services", "status", "words"], Ends(0), "wordsruns"),
@@ -264,4 +265,24 @@ fn every_command_of_roost_about_services_works_with_real_modules() {
     assert_eq!(lifecycle(&instance, "broken"), "RUNNING");
     assert!(fs::read_to_string(instance.work().join("AGENTS.md")).is_ok(), "agents were told");
     instance.assert_nothing_left();
+}
+
+#[test]
+fn a_quarantined_service_is_let_out_by_a_tool_of_the_gateway() {
+    let instance = open();
+    let shown = instance.run(&["services", "status", "--json", "broken"]).ended(0).stdout;
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    let id = &shown["manifest"]["metadata"]["serviceId"];
+    let mut gateway = RunningCommand::new(instance.command(&["gateway", "serve", "--stdio"]).stdin(Stdio::piped()));
+    let hello =
+        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+    gateway.write_line(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }).to_string());
+    gateway.line().unwrap();
+    gateway.write_line(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    let call = json!({ "name": "runtime__unquarantine_service", "arguments": { "service_id": id } });
+    gateway.write_line(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }).to_string());
+    let answer = gateway.lines_to("\"id\":2").pop().unwrap();
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert!(answer["result"]["isError"].is_null(), "{answer}");
+    assert_eq!(lifecycle(&instance, "broken"), "STOPPED");
 }

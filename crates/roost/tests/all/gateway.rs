@@ -26,12 +26,6 @@ enum Way {
 /// The agent calls the tool of a service; the person at the terminal is asked once and allows it.
 fn uses_the_gateway(agent: Agent, id: &str, options: &[&str], way: Way) {
     let instance = real::instance(agent, id, &[]);
-    if agent == Agent::Codex {
-        let config = instance.home().join(".codex/config.toml");
-        let text = fs::read_to_string(&config).unwrap();
-        // Else Codex begins without a tool server that is slow to start.
-        fs::write(&config, format!("mcp_optional_startup_grace_ms = 50000\n{text}")).unwrap();
-    }
     if matches!(way, Way::Port) {
         instance.run(&["up"]).ended(0);
     }

@@ -46,7 +46,7 @@ fn a_program_becomes_a_service_that_survives_its_own_death_and_the_daemons() {
     let program = server(&instance).display().to_string();
     instance.run(&["up"]).ended(0);
     let added = instance.run(&["services", "add-stdio", "--", &program]).ended(0).stdout;
-    assert_eq!(added.trim(), "notes runs, with 1 tools.");
+    assert_eq!(added.trim(), "notes runs, with 1 tool.");
     let log = instance.run(&["services", "logs", "notes"]).ended(0).stdout;
     assert!(log.contains("notes are open"), "{log}");
     let pid = std::fs::read_to_string(instance.work().join("pid")).unwrap();
@@ -166,7 +166,7 @@ fn log_in(instance: &RoostInstance) {
     let elsewhere = back.replace("/callback", "/favicon.ico");
     assert!(browse(&elsewhere).starts_with("HTTP/1.1 404"), "only the login's own address counts");
     assert!(browse(back).contains("Roost has the answer"));
-    assert_eq!(login.finish().ended(0).stdout.trim(), "docs runs, with 1 tools.");
+    assert_eq!(login.finish().ended(0).stdout.trim(), "docs runs, with 1 tool.");
 }
 
 #[test]

@@ -16,6 +16,8 @@ use super::{AuthError, Token, TokenHash, TokenKind, after};
 const ACCESS_TTL: Duration = Duration::from_secs(15 * 60);
 /// How long a refresh token is good for.
 const REFRESH_TTL: Duration = Duration::from_secs(7 * 24 * 3600);
+/// How long the token of a program is good for: nobody refreshes it, so somebody makes a new one once a year.
+const PROGRAM_TTL: Duration = Duration::from_secs(365 * 24 * 3600);
 /// A used refresh token that comes again this soon is a client racing with itself; later it is a thief or their victim.
 const RACE: Duration = Duration::from_secs(30);
 /// Refresh tokens that a race can be about, at most.
@@ -69,6 +71,19 @@ pub struct TokenPair {
     pub refresh: Token,
     /// When the refresh token ends; the device must be paired again then.
     pub refresh_expires_at: Timestamp,
+}
+
+/// The token of a program, as whoever made it gets it.
+#[derive(Clone, Debug)]
+pub struct ProgramToken {
+    /// The device as which the program is listed and revoked.
+    pub device_id: DeviceId,
+    /// The most that the token allows.
+    pub scope: Scope,
+    /// Authenticates requests and connections; valid for a year (`PROGRAM_TTL`), unless the device is revoked before.
+    pub token: Token,
+    /// When the token ends.
+    pub expires_at: Timestamp,
 }
 
 /// The stored part of a token: its hash and its end.
@@ -156,6 +171,21 @@ impl Device {
             spent: Vec::new(),
         };
         Ok((device, pair))
+    }
+
+    /// Creates a device for a program, and its only token.
+    pub(super) fn for_program(name: &str, scope: Scope, now: Timestamp) -> Result<(Self, ProgramToken), AuthError> {
+        let facts = DeviceFacts { name: Some(name.into()), ..DeviceFacts::default() }.tidy();
+        if facts.name.is_none() {
+            return Err(AuthError::NoName);
+        }
+        // Nobody is given the refresh token of this pair, so the device lives exactly as long as its access token.
+        let (device, pair) = Self::pair(facts, scope, now)?;
+        let expires_at = after(now, PROGRAM_TTL);
+        let access = Credential { expires_at, ..device.access };
+        let refresh = Credential { expires_at, ..device.refresh };
+        let token = ProgramToken { device_id: pair.device_id, scope, token: pair.access, expires_at };
+        Ok((Self { access, refresh, ..device }, token))
     }
 
     /// The device after its refresh token was used, and its next tokens.

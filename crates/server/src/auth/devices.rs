@@ -19,8 +19,8 @@ use super::code::{ActiveCode, CodeEnd, Guess};
 use super::device::{Device, RefreshTokenStatus};
 use super::offer::{self, Offers};
 use super::{
-    AuthError, Client, Clock, Code, DeviceFacts, PairedDevice, PairingToken, PendingRequest, Settings, Token,
-    TokenHash, TokenKind, TokenPair,
+    AuthError, Client, Clock, Code, DeviceFacts, PairedDevice, PairingToken, PendingRequest, ProgramToken, Settings,
+    Token, TokenHash, TokenKind, TokenPair,
 };
 
 /// How long an exchange waits for approval before it answers that the request is pending.
@@ -221,6 +221,20 @@ impl Devices {
                 return Ok(ExchangeOutcome::Pending { request_id, expires_at });
             }
         }
+    }
+
+    /// Makes a token for a program, which is listed and revoked like a device.
+    pub async fn program_token(&self, name: &str, scope: Scope) -> Result<ProgramToken, AuthError> {
+        let name = name.to_owned();
+        self.finish(move |inner| async move {
+            let mut state = inner.state.lock().await;
+            let (device, token) = Device::for_program(&name, scope, inner.now())?;
+            inner.store(vec![device.row_written()?], vec![device.paired_event()]).await?;
+            inner.tokens.admit(&device);
+            state.devices.insert(device.id.clone(), device);
+            Ok(token)
+        })
+        .await
     }
 
     /// The devices that wait for approval, oldest first.

@@ -30,6 +30,9 @@ pub enum AuthError {
     /// No device with this id is paired.
     #[error("No device {0} is paired; `roost devices` lists those that are")]
     UnknownDevice(String),
+    /// The token of a program was asked for without a name.
+    #[error("Give the program a name of at least one character, so that its token can be found and revoked")]
+    NoName,
     /// As many requests wait already as anybody would look through.
     #[error("Too many devices wait for approval; answer them first")]
     TooManyRequests,

@@ -3,6 +3,7 @@
 //! * A **pairing token** (or six digits that become one) is shown on the host's own screen and exchanged once.
 //! * A **device** is what came of an exchange. It proves itself with a short-lived access token and gets the next one
 //!   with a refresh token that works once; one that comes again later was stolen, and the device is revoked.
+//! * A **program** is a device with one access token that lives long and is not refreshed; nobody pairs it.
 //! * The **local secret** is known only to who can read the state directory. What shows a token or approves a device
 //!   needs it besides a loopback peer, because a tunnel on the host makes everybody a loopback peer.
 //!
@@ -31,7 +32,7 @@ use roost_rpc::{PairResult, Scope};
 pub use access_tokens::{Client, CloseReason};
 pub use approval::PendingRequest;
 pub use code::{Code, CodeEnd};
-pub use device::{DeviceFacts, PairedDevice, TokenPair};
+pub use device::{DeviceFacts, PairedDevice, ProgramToken, TokenPair};
 pub use devices::{Devices, ExchangeOutcome, PairingLocks};
 pub use endpoint::Endpoint;
 pub use error::AuthError;

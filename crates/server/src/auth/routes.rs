@@ -277,6 +277,7 @@ impl IntoResponse for AuthError {
             Self::PairingToken | Self::Code | Self::CodeWithdrawn | Self::AccessToken | Self::RefreshToken => {
                 StatusCode::UNAUTHORIZED
             }
+            Self::NoName => StatusCode::BAD_REQUEST,
             Self::Rejected => StatusCode::FORBIDDEN,
             Self::UnknownRequest(_) | Self::UnknownDevice(_) => StatusCode::NOT_FOUND,
             Self::TooManyRequests | Self::AddressLocked => StatusCode::TOO_MANY_REQUESTS,

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use roost_gateway::clarity::{
-    self, Compiler, CompilerError, ProjectFiles, ProjectNames, SourceQuery, TOPICS, list_sources,
+    self, Compiler, CompilerError, InstallCommand, ProjectFiles, ProjectNames, SourceQuery, TOPICS, list_sources,
 };
-use roost_rpc::Fault;
+use roost_rpc::{Fault, FaultCode, Scope};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
@@ -136,8 +136,14 @@ pub(super) async fn project_structure(call: Call<'_>) -> ToolResult {
 pub(super) fn compiler_input() -> Value {
     object(
         &[
-            ("auto_install", flag("Nothing is installed here; true only says so", false)),
-            ("timeout_seconds", number("How long the compiler may take", 1, MAX_VERSION_SECONDS as u64, 30)),
+            (
+                "auto_install",
+                flag("If it is missing, run the install command of whoever started the daemon; needs admin", false),
+            ),
+            (
+                "timeout_seconds",
+                number("How long an installation may take; a version gets at most 30", 1, MAX_SECONDS as u64, 120),
+            ),
         ],
         &[],
     )
@@ -164,6 +170,20 @@ pub(super) fn refuse_own_program(call: Call<'_>) -> Result<(), Fault> {
 pub(crate) struct CompilerVersion(Mutex<Option<(Instant, Result<String, CompilerError>)>>);
 
 impl CompilerVersion {
+    /// Installs the compiler, one caller at a time, and asks it for its version then.
+    async fn install(
+        &self,
+        compiler: &Compiler,
+        command: &InstallCommand,
+        limit: Duration,
+    ) -> (Result<String, CompilerError>, Result<String, CompilerError>) {
+        let mut last = self.0.lock().await;
+        let installed = compiler.install(command, limit).await;
+        let version = compiler.version(Duration::from_secs(MAX_VERSION_SECONDS as u64)).await;
+        *last = Some((Instant::now(), version.clone()));
+        (installed, version)
+    }
+
     async fn get(&self, compiler: &Compiler, limit: Duration) -> Result<String, CompilerError> {
         let mut last = self.0.lock().await;
         if let Some((at, version)) = &*last
@@ -190,24 +210,50 @@ pub(super) async fn ensure_compiler(call: Call<'_>) -> ToolResult {
     let compiler = &call.host.control.compiler;
     let name = compiler.program.to_string_lossy();
     let limit = Duration::from_secs(clamp(timeout_seconds, MAX_VERSION_SECONDS, MAX_VERSION_SECONDS) as u64);
-    match call.host.compiler_version.get(compiler, limit).await {
-        Ok(version) => Ok(json!({ "compiler_bin": name, "available": true, "installed": false, "version": version })),
-        Err(error) => {
-            let mut next_steps = vec![match &error {
-                CompilerError::NotFound { .. } => {
-                    "install clarityc, or name it in CLARITYC_BIN, and restart the daemon"
-                }
-                CompilerError::TooSlow { .. } | CompilerError::Failed { .. } => {
-                    "run it in a terminal to see what is wrong"
-                }
-            }];
-            if auto_install {
-                next_steps.push("Roost installs no programs for callers; do it yourself");
-            }
-            let error = error.to_string();
-            Ok(json!({
-                "compiler_bin": name, "available": false, "installed": false, "error": error, "next_steps": next_steps,
-            }))
+    let error = match call.host.compiler_version.get(compiler, limit).await {
+        Ok(version) => {
+            return Ok(json!({ "compiler_bin": name, "available": true, "installed": false, "version": version }));
+        }
+        Err(error) => error,
+    };
+    let mut next_steps = vec![match &error {
+        CompilerError::NotFound { .. } => "install clarityc, or name it in CLARITYC_BIN, and restart the daemon",
+        CompilerError::TooSlow { .. } | CompilerError::Failed { .. } => "run it in a terminal to see what is wrong",
+    }];
+    if auto_install {
+        if call.caller.scope < Scope::Admin {
+            return Err(Fault::new(FaultCode::Forbidden, "auto_install needs the scope admin, or the local user"));
+        }
+        match &call.host.control.installer {
+            Ok(command) => return install(call, command, patience(timeout_seconds)).await,
+            Err(why) => next_steps.push(why),
         }
     }
+    let error = error.to_string();
+    Ok(json!({
+        "compiler_bin": name, "available": false, "installed": false, "error": error, "next_steps": next_steps,
+    }))
+}
+
+/// Installs the compiler with the operator's command, and looks whether it is there now.
+async fn install(call: Call<'_>, command: &InstallCommand, limit: Duration) -> ToolResult {
+    let compiler = &call.host.control.compiler;
+    let name = compiler.program.to_string_lossy();
+    tracing::info!(compiler = %name, caller = ?call.caller.device, "The Clarity compiler is being installed.");
+    let (installed, version) = call.host.compiler_version.install(compiler, command, limit).await;
+    let installation = match &installed {
+        Ok(printed) => json!({ "ok": true, "output": printed.trim() }),
+        Err(error) => json!({ "ok": false, "error": error.to_string() }),
+    };
+    let mut result = json!({
+        "compiler_bin": name, "available": version.is_ok(), "installed": installed.is_ok(), "install": installation,
+    });
+    match version {
+        Ok(version) => result["version"] = version.into(),
+        Err(error) => {
+            result["error"] = error.to_string().into();
+            result["next_steps"] = json!(["run the install command in a terminal to see what is wrong"]);
+        }
+    }
+    Ok(result)
 }

@@ -150,7 +150,7 @@ pub(super) const TABLE: &[ControlTool] = &[
     tool(CLARITY, "project_structure", READS, "Shows the files of a new Clarity project. Writes nothing.",
         (clarity::structure_input, || result(&[("guidance", "string"), ("tree", "strings"), ("files", "objects")])),
         |call| Box::pin(clarity::project_structure(call))),
-    tool(CLARITY, "ensure_compiler", READS, "Says whether the daemon's Clarity compiler is there, and which version. Installs nothing.",
+    tool(CLARITY, "ensure_compiler", READS, "Says whether the daemon's Clarity compiler is there, and which version.",
         (clarity::compiler_input, || result(&[("compiler_bin", "string"), ("available", "boolean"), ("installed", "boolean"),
             ("version", "string?"), ("error", "string?"), ("next_steps", "strings?")])),
         |call| Box::pin(clarity::ensure_compiler(call))),

@@ -3,8 +3,9 @@
 use roost_log::Health;
 use roost_model::ids::DeviceId;
 use roost_rpc::{
-    DaemonStatus, Device, DeviceApproveParams, DeviceListResult, DeviceRevokeParams, Fault, FaultCode, LogHealth,
-    NoParams, PairParams, PairResult, Success, WaitingDevice, WaitingDevicesResult,
+    DaemonStatus, Device, DeviceApproveParams, DeviceListResult, DeviceRevokeParams, DeviceTokenParams,
+    DeviceTokenResult, Fault, FaultCode, LogHealth, NoParams, PairParams, PairResult, Scope, Success, WaitingDevice,
+    WaitingDevicesResult,
 };
 
 use crate::auth::{Auth, AuthError, PendingRequest};
@@ -30,6 +31,22 @@ pub(crate) async fn devices(context: &Context<'_>, _: NoParams) -> Result<Device
 pub(crate) async fn revoke(access: &Auth, params: DeviceRevokeParams) -> Result<Success, Fault> {
     access.devices.revoke_device(&DeviceId::from(params.device_id)).await.map_err(auth)?;
     Ok(Success::DONE)
+}
+
+/// Makes the token of a program. One with the scope `admin` would be a login that nobody notices.
+pub(crate) async fn token(access: &Auth, params: DeviceTokenParams) -> Result<DeviceTokenResult, Fault> {
+    let scope = params.scope.unwrap_or_default();
+    if scope > Scope::Operate {
+        let why = "the token of a program has the scope observe or operate; pair a device for admin";
+        return Err(Fault::new(FaultCode::InvalidParams, why).with("field", "scope"));
+    }
+    let made = access.devices.program_token(&params.name, scope).await.map_err(auth)?;
+    Ok(DeviceTokenResult {
+        device_id: made.device_id.to_string(),
+        token: made.token.reveal().to_owned(),
+        scope: made.scope,
+        expires_at: made.expires_at,
+    })
 }
 
 pub(crate) async fn waiting(access: &Auth, _: NoParams) -> Result<WaitingDevicesResult, Fault> {
@@ -88,7 +105,7 @@ pub(crate) async fn stop(daemon: &Daemon, _: NoParams) -> Result<Success, Fault>
 
 fn auth(error: AuthError) -> Fault {
     let code = match error {
-        AuthError::UnknownDevice(_) | AuthError::UnknownRequest(_) => FaultCode::InvalidParams,
+        AuthError::UnknownDevice(_) | AuthError::UnknownRequest(_) | AuthError::NoName => FaultCode::InvalidParams,
         _ => FaultCode::InternalError,
     };
     Fault::new(code, error)

@@ -246,6 +246,30 @@ async fn revoking_a_device_closes_its_sockets_with_1008_and_no_others() {
 }
 
 #[tokio::test]
+async fn a_program_does_what_its_token_allows_until_it_is_revoked() {
+    let door = Door::open().await;
+    let mut local = door.local().await;
+    let made = local.call("device/token", json!({ "name": "ci", "scope": "observe" })).await.unwrap();
+    let token = made["token"].as_str().unwrap();
+    let mut socket = door.connect(token).await.unwrap();
+    socket.hello().await;
+    assert_eq!(door.rpc(token, "status/health", json!({})).await.0, 200);
+    // It can neither do more than it was made for, nor make itself a token that can.
+    for (method, params) in [
+        ("session/start", json!({ "workspace_id": door.workspace().await })),
+        ("device/token", json!({ "name": "more" })),
+        ("pair/create", json!({})),
+    ] {
+        let refused = socket.call(method, params).await.unwrap_err();
+        assert_eq!(refused["data"]["code"], "FORBIDDEN", "{method}: {refused}");
+    }
+    assert_eq!(door.post("/api/auth/refresh", None, &json!({ "refresh_token": token })).await.0, 401);
+    local.call("device/revoke", json!({ "device_id": made["device_id"] })).await.unwrap();
+    assert_eq!(socket.closed().await.unwrap().0, 1008);
+    assert_eq!(door.upgrade("/ws", &[("Authorization", bearer(token).as_str())]).await.err(), Some(401));
+}
+
+#[tokio::test]
 async fn a_device_is_listed_by_its_name_with_its_connections() {
     let door = Door::open().await;
     let mut local = door.local().await;

@@ -150,7 +150,8 @@ impl Door {
             }),
             environment: Environment::default(),
         };
-        let control = ControlParts { provisioning, offered, compiler, root: repo.clone() };
+        let control =
+            ControlParts { provisioning, offered, compiler, installer: Err("installs are off"), root: repo.clone() };
         let parts = Parts {
             engine: harness.engine.clone(),
             clients: Arc::default(),

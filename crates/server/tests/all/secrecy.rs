@@ -41,6 +41,8 @@ async fn no_token_and_no_prompt_is_in_a_log_line() {
     let mut door = Door::open().await;
     let offer = door.local().await.call("pair/create", json!({})).await.unwrap();
     let (_, pair) = door.post("/api/auth/exchange", None, &json!({ "pairing_token": offer["token"] })).await;
+    let program = door.local().await.call("device/token", json!({ "name": "a script" })).await.unwrap();
+    door.connect(program["token"].as_str().unwrap()).await.unwrap().hello().await;
     let mut client = door.connect(pair["access_token"].as_str().unwrap()).await.unwrap();
     client.hello().await;
     let send = json!({ "workspace_id": door.workspace().await, "prompt": "the prompt of this test" });
@@ -57,7 +59,7 @@ async fn no_token_and_no_prompt_is_in_a_log_line() {
     door.post("/api/auth/refresh", None, &json!({ "refresh_token": pair["refresh_token"] })).await;
     door.close().await.stop().await;
     let lines = String::from_utf8(lines.0.lock().clone()).unwrap();
-    let secrets = [&offer["token"], &offer["code"], &pair["access_token"], &pair["refresh_token"]];
+    let secrets = [&offer["token"], &offer["code"], &pair["access_token"], &pair["refresh_token"], &program["token"]];
     let secrets = secrets.map(|secret| secret.as_str().unwrap());
     for secret in secrets.into_iter().chain(["of this test", "forged_in_this_test"]) {
         assert!(!lines.contains(secret), "{secret} is in the log: {lines}");

@@ -136,9 +136,11 @@ async fn a_trap_is_an_error_of_the_tool_with_function_trap_and_fuel() {
 async fn a_service_is_described_and_checked_by_its_own_tools() {
     let stage = Stage::new();
     let service = stage.load(MATH).await;
-    let health = call(&service, "health_check", json!({ "verbose": true })).await.unwrap().outcome.unwrap();
+    let health = call(&service, "health_check", json!({})).await.unwrap().outcome.unwrap();
     assert_eq!(health.structured, object(json!({ "status": "ok", "functions": 9 })));
     let described = call(&service, "describe_service", json!({})).await.unwrap().outcome.unwrap().structured;
+    let verbose = call(&service, "health_check", json!({ "verbose": true })).await.unwrap().outcome.unwrap();
+    assert_eq!(verbose.structured, object(json!({ "status": "ok", "functions": 9, "service": described })));
     assert_eq!(described["abi"], "core");
     assert_eq!(described["artifactSha256"], service.artifact_sha256());
     assert_eq!(described["entry"], json!({ "name": "mcp_main", "exported": false }));

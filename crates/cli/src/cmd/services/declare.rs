@@ -200,7 +200,32 @@ pub(super) async fn read(file: &Path) -> Result<Map<String, Value>, Error> {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+
+    #[derive(Parser)]
+    struct RemoteLine {
+        #[command(flatten)]
+        remote: Remote,
+    }
+
+    #[test]
+    fn every_option_of_a_remote_service_arrives_in_its_manifest() {
+        let line = "x --endpoint https://mcp.example.com/mcp --module docs --name Docs --namespace d --auth-ref env:TOKEN \
+                    --transport sse_http --timeout-ms 1500 --allow-tools search,read --max-payload-bytes 2048 \
+                    --max-concurrency 3 --no-autostart";
+        let manifest = RemoteLine::parse_from(line.split_whitespace()).remote.manifest().unwrap();
+        let expected = json!({
+            "type": "remote_mcp", "endpoint": "https://mcp.example.com/mcp", "transport": "sse_http",
+            "authRef": "env:TOKEN", "timeoutMs": 1500, "allowedTools": ["search", "read"], "maxPayloadBytes": 2048,
+            "maxConcurrency": 3,
+        });
+        assert_eq!(manifest["spec"]["origin"], expected);
+        assert_eq!(manifest["spec"]["autostart"], false);
+        assert_eq!(manifest["metadata"]["module"], "docs");
+        assert_eq!(manifest["metadata"]["displayName"], "Docs");
+    }
 
     #[test]
     fn a_service_is_named_after_its_address_or_package() {

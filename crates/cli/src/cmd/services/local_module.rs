@@ -2,15 +2,15 @@
 //!
 //! The compiler runs here, as the person who types the command; no daemon runs a program because a client named it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::time::Duration;
 
 use ignore::WalkBuilder;
 use serde_json::{Map, Value, json};
-use tokio::process::Command;
 
 use super::agent_flags::AgentFlags;
+use super::compiler::{self, CompilerOutput};
 use super::declare;
 use crate::error::Error;
 use crate::screen::one_line;
@@ -22,6 +22,8 @@ pub(crate) const BUILD_FOLDER: &str = ".clarity/build";
 const SOURCE: &str = "clarity";
 /// The ending of a module.
 const MODULE: &str = "wasm";
+/// How long one compilation may take, unless the caller says otherwise.
+const COMPILE_SECONDS: u64 = 600;
 /// How deep folders are entered.
 const MAX_DEPTH: usize = 32;
 
@@ -36,6 +38,9 @@ pub(crate) struct ModuleOptions {
     /// The Clarity compiler
     #[arg(long, env = "CLARITYC_BIN", default_value = "clarityc", value_name = "PROGRAM")]
     pub(crate) compiler_bin: OsString,
+    /// How long one compilation may take
+    #[arg(long, value_name = "SECONDS", default_value_t = COMPILE_SECONDS, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) compile_timeout: u64,
 }
 
 /// A service that is a file of this machine.
@@ -151,27 +156,19 @@ impl ModuleOptions {
             let made = tokio::fs::create_dir_all(folder).await;
             made.map_err(|error| failed(format!("{} cannot be made: {error}", folder.display())))?;
         }
-        let mut compiler = Command::new(&self.compiler_bin);
-        compiler.arg("compile").arg(source).arg("-o").arg(wasm).stdin(Stdio::null()).kill_on_drop(true);
-        let ended = compiler.output().await.map_err(|error| {
-            failed(format!("{program} does not start ({error}); install it, or name it with --compiler-bin"))
-        })?;
-        let said = [&ended.stdout[..], &ended.stderr[..]].concat();
-        match ended.status.success() {
-            false => Err(failed(format!("{} ({})", String::from_utf8_lossy(&said).trim(), ended.status))),
-            true if !wasm.is_file() => Err(failed(format!("{program} made no {}", wasm.display()))),
-            true => Ok(()),
+        let args = [OsStr::new("compile"), source.as_os_str(), OsStr::new("-o"), wasm.as_os_str()];
+        let limit = Duration::from_secs(self.compile_timeout);
+        let ended = compiler::run(&self.compiler_bin, &args, limit).await.and_then(CompilerOutput::checked);
+        match ended {
+            Err(why) => Err(failed(why)),
+            Ok(_) if !wasm.is_file() => Err(failed(format!("{program} made no {}", wasm.display()))),
+            Ok(_) => Ok(()),
         }
     }
 
-    /// The version that the compiler prints.
-    pub(crate) async fn compiler_version(program: &OsString) -> Result<String, String> {
-        let mut compiler = Command::new(program);
-        compiler.arg("--version").stdin(Stdio::null()).kill_on_drop(true);
-        let ended =
-            compiler.output().await.map_err(|error| format!("{} does not start: {error}", program.display()))?;
-        let said = String::from_utf8_lossy(&[&ended.stdout[..], &ended.stderr[..]].concat()).trim().to_owned();
-        if ended.status.success() { Ok(said) } else { Err(format!("{said} ({})", ended.status)) }
+    /// The version that the compiler prints, within this time.
+    pub(crate) async fn compiler_version(program: &OsStr, limit: Duration) -> Result<String, String> {
+        compiler::run(program, &[OsStr::new("--version")], limit).await.and_then(CompilerOutput::checked)
     }
 }
 

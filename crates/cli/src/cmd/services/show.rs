@@ -59,7 +59,7 @@ pub(super) fn outcome(service: &ServiceRecord) -> String {
                 0 => String::new(),
                 count => format!(" {count} of them wait for `roost services approve {name}`."),
             };
-            format!("{name} runs, with {tools} tools.{held_back}")
+            format!("{name} runs, with {tools} {}.{held_back}", if tools == 1 { "tool" } else { "tools" })
         }
         Lifecycle::Crashed if runtime.next_attempt_at.is_some() => {
             format!("{name} failed and is tried again: {why}. {logs}.")

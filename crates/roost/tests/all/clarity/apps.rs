@@ -242,3 +242,78 @@ fn compiled_files(folder: &Path) -> Vec<(String, std::time::SystemTime)> {
     files.sort();
     files
 }
+
+/// A daemon whose compiler is missing, with these variables about installs.
+fn without_compiler(instance: &RoostInstance, variables: &[(&str, String)]) -> RunningCommand {
+    instance.configure(RULES);
+    let mut command = program(instance, "clarityd", &["--port", "0"]);
+    command.env("CLARITYC_BIN", instance.home().join("clarityc"));
+    command.envs(variables.iter().map(|(name, value)| (name, value)));
+    let mut daemon = RunningCommand::new(&mut command);
+    daemon.lines_to("http://");
+    daemon
+}
+
+#[test]
+fn the_compiler_is_installed_by_the_operators_command_only_if_that_is_enabled_and_listed() {
+    let source = RoostInstance::new();
+    fs::create_dir_all(source.home()).unwrap();
+    let stand_in = clarity_compiler::write(&source.home());
+    let installer = source.work().join("installer.sh");
+    let install = json!({ "auto_install": true });
+    for (enabled, is_listed) in [("", true), ("1", false), ("1", true)] {
+        let instance = RoostInstance::new();
+        let (from, to) = (stand_in.display(), instance.home().join("clarityc"));
+        script(&installer, &format!("cp {from} $1 && cp {from}.wasm {from}.traps.wasm $(dirname $1) && echo copied"));
+        let command = format!("{} {}", installer.display(), to.display());
+        let listed = if is_listed { format!("npm,{}", installer.display()) } else { "npm".into() };
+        let daemon = without_compiler(
+            &instance,
+            &[
+                ("CLARITY_ENABLE_COMPILER_INSTALL", enabled.into()),
+                ("CLARITY_COMPILER_INSTALL_CMD", command),
+                ("CLARITY_COMPILER_INSTALL_ALLOWLIST", listed),
+            ],
+        );
+        let mut client = StdioClient::new(&instance);
+        let missing = client.succeed("clarity__ensure_compiler", json!({}));
+        assert_eq!((&missing["available"], &missing["installed"]), (&false.into(), &false.into()), "{missing}");
+        assert!(!to.exists(), "nothing is installed unasked");
+        let done = client.succeed("clarity__ensure_compiler", install.clone());
+        let may = enabled == "1" && is_listed;
+        assert_eq!((&done["available"], &done["installed"]), (&may.into(), &may.into()), "{done}");
+        assert_eq!(to.exists(), may);
+        match may {
+            true => assert_eq!(
+                (&done["version"], &done["install"]["output"]),
+                (&"clarityc stand-in".into(), &"copied".into())
+            ),
+            false => assert!(done["next_steps"][1].as_str().unwrap().contains("CLARITY_"), "{done}"),
+        }
+        client.gateway.finish();
+        instance.run(&["down"]).ended(0);
+        daemon.finish();
+    }
+}
+
+#[test]
+fn an_installer_that_hangs_is_ended_with_all_that_it_started() {
+    let instance = RoostInstance::new();
+    let installer = instance.work().join("installer.sh");
+    script(&installer, "sleep 1000 & wait");
+    let daemon = without_compiler(
+        &instance,
+        &[
+            ("CLARITY_ENABLE_COMPILER_INSTALL", "1".into()),
+            ("CLARITY_COMPILER_INSTALL_CMD", installer.display().to_string()),
+            ("CLARITY_COMPILER_INSTALL_ALLOWLIST", installer.display().to_string()),
+        ],
+    );
+    let mut client = StdioClient::new(&instance);
+    let done = client.succeed("clarity__ensure_compiler", json!({ "auto_install": true, "timeout_seconds": 1 }));
+    assert!(done["install"]["error"].as_str().unwrap().contains("was ended"), "{done}");
+    assert_eq!((&done["available"], &done["installed"]), (&false.into(), &false.into()));
+    client.gateway.finish();
+    instance.assert_nothing_left();
+    daemon.finish();
+}

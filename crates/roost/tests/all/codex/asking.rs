@@ -49,8 +49,6 @@ async fn a_tool_server_asks_its_user_with_a_form() {
     open.mcp_servers = vec![McpServer { name: "probe".into(), transport }];
     // Models that Codex knows do not see the tools of tool servers at once.
     open.input.model = Some("gpt-5.1-codex".into());
-    // Else Codex begins without a tool server that is slow to start.
-    open.input.runtime_config = json!({ "mcp_optional_startup_grace_ms": 50_000 }).as_object().cloned();
     let mut session = soon("Codex starts", live.adapter.create_session(open)).await.unwrap();
     let (end, task) = run(&mut session, "SCRIPT:mcp", Say::Yes).await;
     assert!(completed(&end), "{end:?}");

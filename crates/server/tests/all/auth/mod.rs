@@ -3,6 +3,7 @@
 mod approving;
 mod local_secret;
 mod pairing;
+mod programs;
 mod refreshing;
 mod revoking;
 mod routes;

@@ -35,11 +35,22 @@ pub(super) fn rows() -> Vec<Row> {
                 "pending": 0, "devices": 3, "auto_started": false, "log": "ok",
             }),
         ),
+        gives(
+            "device/token",
+            json!({ "name": "ci", "scope": "observe" }),
+            json!({ "device_id": "*", "token": "~cdev_s_", "scope": "observe", "expires_at": "*" }),
+        ),
+        refuses("device/token", json!({ "name": "ci", "scope": "admin" }), "INVALID_PAYLOAD"),
+        refuses("device/token", json!({ "name": " " }), "INVALID_PAYLOAD"),
         gives("device/pending", json!({}), json!({ "pending": [], "count": 0 })),
         refuses("device/approve", json!({ "request_id": "nobody" }), "INVALID_PAYLOAD"),
         gives("device/revoke", json!({ "device_id": "$device" }), json!({ "success": true })),
         refuses("device/revoke", json!({ "device_id": "$device" }), "INVALID_PAYLOAD"),
-        gives("device/list", json!({}), json!({ "devices": [{ "device_id": "*" }, { "device_id": "*" }] })),
+        gives(
+            "device/list",
+            json!({}),
+            json!({ "devices": [{ "device_id": "*" }, { "device_id": "*" }, { "name": "ci" }] }),
+        ),
         gives("daemon/stop", json!({}), json!({ "success": true })),
     ]
 }

@@ -1,0 +1,10 @@
+//! `acplb-notify-forwarder`: `roost` as what Codex runs when a turn ends. So that `cargo install` puts this name in place, too.
+
+#[path = "../other_name.rs"]
+mod other_name;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    other_name::start(env!("CARGO_BIN_NAME"))
+}
