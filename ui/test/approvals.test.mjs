@@ -166,18 +166,61 @@ describe("approvals", () => {
   });
 
   test("each button of a dangerous call is armed by itself", async () => {
-    const session = await begin("out 5");
+    const session = await begin({ kind: "other", name: "frobnicate", input: { level: 1 } }, "asking");
     await open(desk, session);
     const card = desk.locator("[data-ask]").first();
     const always = card.getByRole("button", { name: "Always…" });
     await card.getByRole("button", { name: "Allow once" }).click();
     await card.getByRole("button", { name: "Tap again to allow" }).waitFor();
-    if ((await always.count()) > 0) {
-      await always.click();
-      await card.getByRole("button", { name: "Allow in this session" }).click();
-      await card.getByRole("button", { name: "Tap again: Allow in this session", disabled: false }).waitFor();
-    }
+    await always.click();
+    await card.getByRole("button", { name: "Allow in this session" }).click();
+    await card.getByRole("button", { name: "Tap again: Allow in this session", disabled: false }).waitFor();
     assert.equal(await waiting(session), 1);
     await stop(session);
+  });
+
+  test("of two that wait in one session the phone offers either, and both again after the sheet was closed", async () => {
+    const edit = (path) => ({ kind: "edit", input: { path, content: "x" } });
+    const session = await begin([edit("one.txt"), edit("two.txt")], "asking");
+    await open(phone, session);
+    const sheet = phone.getByRole("dialog", { name: /1 of 2/ });
+    await sheet.getByText("one.txt", { exact: true }).waitFor();
+    await sheet.getByRole("button", { name: "Look at the next one first" }).click();
+    const second = phone.getByRole("dialog", { name: /2 of 2/ });
+    await second.getByText("two.txt", { exact: true }).waitFor();
+    await second.getByRole("button", { name: "Deny…" }).click();
+    await second.getByLabel(/Why not/).fill("one is enough");
+    await phone.reload();
+    await phone.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    await phone.getByRole("button", { name: "Waits for you: answer" }).click();
+    await sheet.getByRole("button", { name: "Look at the next one first" }).click();
+    assert.equal(await second.getByLabel(/Why not/).inputValue(), "one is enough", "what was begun to be said is still there");
+    await second.getByRole("button", { name: "Deny", exact: true }).click();
+    await phone.getByRole("dialog").getByRole("button", { name: "Allow once", disabled: false }).click();
+    await phone.getByText(/Done in \d/).waitFor();
+  });
+
+  test("keys answer the card with the focus, turn to a question, find a card that is far away, and go to what waits elsewhere", async () => {
+    const asks = await begin("ask");
+    await desk.goto(`${daemon.http}/`);
+    await desk.locator("form[data-ask]").waitFor();
+    await desk.keyboard.press("a");
+    await desk.waitForFunction(() => document.activeElement.closest("form[data-ask]"), undefined);
+    const dangerous = await begin([{ kind: "edit", input: { path: "far.txt", content: "x" } }, { kind: "edit", input: { path: "near.txt", content: "x" } }], "asking");
+    await desk.locator("[data-ask]").nth(2).waitFor();
+    await desk.evaluate(() => document.activeElement.blur());
+    // Past the rows of the inbox beside it, to the last card.
+    await desk.evaluate(() => document.querySelectorAll("section[data-request] a[data-row]")[2].focus());
+    await desk.locator("[data-ask]").nth(2).getByRole("button", { name: "Allow once", disabled: false }).waitFor();
+    await desk.keyboard.press("d");
+    await desk.locator("[data-ask]").nth(2).getByLabel(/Why not/).waitFor();
+    await desk.keyboard.press("Escape");
+    await open(desk, dangerous);
+    await desk.locator("[data-ask]").nth(1).waitFor();
+    await desk.keyboard.press("u");
+    await desk.waitForURL(new RegExp(`/s/${asks}`));
+    await desk.keyboard.press("u");
+    await desk.waitForURL(new RegExp(`/s/${dangerous}`));
+    for (const session of [asks, dangerous]) await stop(session);
   });
 });

@@ -1,5 +1,5 @@
 // An agent that asks for leave to do whatever its prompt says: an ACP agent whose prompts are the arguments of a call as
-// JSON, with `kind` and `title` beside them. `{"repeat": 20000}` in place of a text stands for that many characters.
+// JSON, with `name`, `kind` and `title` beside them. `{"repeat": 20000}` in place of a text stands for that many characters.
 
 import { createInterface } from "node:readline";
 
@@ -8,12 +8,12 @@ const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0
 const waiting = new Map();
 let last = 0;
 
-async function ask(sessionId, { title = "a call", kind = "execute", input }) {
+async function ask(sessionId, { name, title = "a call", kind = "execute", input }) {
   const id = `ask-${++last}`;
   const rawInput = Object.fromEntries(Object.entries(input).map(([key, value]) => [key, typeof value?.repeat === "number" ? "x".repeat(value.repeat) : value]));
   const options = [{ optionId: "yes", name: "Yes", kind: "allow_once" }, { optionId: "no", name: "No", kind: "reject_once" }];
   const answered = new Promise((resolve) => waiting.set(id, resolve));
-  send({ id, method: "session/request_permission", params: { sessionId, toolCall: { toolCallId: id, title, kind, rawInput }, options } });
+  send({ id, method: "session/request_permission", params: { sessionId, toolCall: { toolCallId: id, name, title, kind, rawInput }, options } });
   const { outcome } = await answered;
   const status = outcome.optionId === "yes" ? "completed" : "failed";
   send({ method: "session/update", params: { sessionId, update: { sessionUpdate: "tool_call_update", toolCallId: id, status } } });

@@ -101,6 +101,10 @@ describe("services", () => {
     assert.equal(await button(phone, "Approve take_note").isDisabled(), true, "an operator approves nothing");
     assert.equal((await stateOf("notes")).interface.heldBack, 1);
     await held.getByRole("button", { name: "Approve take_note" }).click();
+    const again = held.getByRole("button", { name: "Tap again: agents get it take_note", disabled: false });
+    await again.waitFor();
+    assert.equal((await stateOf("notes")).interface.heldBack, 1, "the first tap approves nothing");
+    await again.click();
     await desk.getByText("take_note is offered to agents").waitFor();
     await held.waitFor({ state: "detached" });
     assert.equal((await stateOf("notes")).interface.heldBack, 0);

@@ -360,6 +360,7 @@ describe("a desk and a phone", () => {
   });
 
   test("everything can be done by keyboard", async () => {
+    await startSession(desk, "hello");
     await desk.goto(`${daemon.http}/`);
     await desk.getByRole("heading", { name: "Inbox" }).waitFor();
     await desk.keyboard.press("?");
@@ -381,6 +382,34 @@ describe("a desk and a phone", () => {
     await desk.getByText("Allowed by you").waitFor();
     await desk.getByText(/Done in \d/).waitFor();
     assert.equal(existsSync(join(daemon.work, "keys.txt")), true);
+    for (const [key, place] of [["w", "/w"], ["s", "/services"], ["a", "/activity"], ["t", "/status"], ["i", "/"]]) {
+      await desk.keyboard.press("g");
+      await desk.keyboard.press(key);
+      await desk.waitForURL(`${daemon.http}${place}`);
+    }
+    const row = () => desk.evaluate(() => [...document.querySelectorAll("[data-row]")].filter((one) => one.offsetParent).indexOf(document.activeElement.closest("[data-row]")));
+    for (const [key, place] of [["j", 0], ["j", 1], ["k", 0]]) {
+      await desk.keyboard.press(key);
+      assert.equal(await row(), place, `after ${key}`);
+    }
+    await desk.keyboard.press("/");
+    await desk.waitForFunction(() => document.activeElement.matches("input[type=search]"));
+    await desk.keyboard.press("c");
+    assert.equal(await desk.evaluate(() => [location.pathname, document.activeElement.value].join(" ")), "/ c", "in a field a key is a letter");
+    await desk.evaluate(() => ((document.activeElement.value = ""), document.activeElement.blur()));
+    await startSession(desk, "drip 60000 2000");
+    await desk.waitForFunction(() => document.querySelector(".markdown")?.textContent.length > 12_000);
+    await desk.getByRole("log", { name: "Transcript" }).hover();
+    await desk.mouse.wheel(0, -2_000);
+    const toEnd = desk.getByRole("button", { name: /new$|To the end/ });
+    await toEnd.waitFor();
+    await desk.keyboard.press(".");
+    await toEnd.waitFor({ state: "detached" });
+    await desk.keyboard.press("s");
+    await desk.getByRole("dialog").getByRole("button", { name: /Stop the task/ }).click();
+    await desk.getByText(/Stopped: /).waitFor();
+    await desk.keyboard.press("s");
+    assert.equal(await desk.getByRole("dialog").count(), 0, "where nothing runs nothing is asked");
   });
 
   test("a tool call that is chosen stands in the right column, also at its own address and at an earlier moment", async () => {

@@ -223,6 +223,18 @@ describe("functions of the page", () => {
     assert.equal(plainReason("it crashed"), "It crashed");
   });
 
+  test("a change that is too big to be compared is all that goes and all that comes", async () => {
+    const { changeRows, countRows } = await load("/src/text/diff.ts");
+    const lines = (word, count) => Array.from({ length: count }, (_, line) => `${word} ${line}\n`).join("");
+    for (const count of [3_000, 60_000]) {
+      const rows = changeRows(lines("old", count), lines("new", count));
+      assert.deepEqual(countRows(rows), { added: count, removed: count });
+      assert.deepEqual([rows[0].text, rows[1].old, rows.at(-1).new], [`@@ -1,${count} +1,${count} @@`, 1, count]);
+    }
+    assert.deepEqual(changeRows("", "a\nb\n").map((row) => [row.kind, row.text, row.new]), [["added", "a", 1], ["added", "b", 2]]);
+    assert.deepEqual(changeRows("a\nb\n", "a\nc\n").map((row) => row.kind), ["hunk", "same", "removed", "added"]);
+  });
+
   test("what was used until a moment is what was reported until then", async () => {
     const { usageUntil } = await load("/src/session/usage.ts");
     const points = [1_000, 2_000, 3_000].map((time) => ({ time, tokens: 10, input: 7, cached: 2, cost: 0.5, context: { used: time, size: 9_000 } }));

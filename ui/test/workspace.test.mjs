@@ -59,8 +59,13 @@ test("a branch is made, and what is on a remote is pushed with its progress told
   await page.getByLabel("Name of a new branch").fill("work");
   await page.getByRole("button", { name: "Create" }).click();
   await page.getByText("On the new branch work").waitFor();
+  await page.evaluate(() => {
+    window.told = new Set();
+    new MutationObserver(() => document.querySelectorAll("[role=status]").forEach((one) => window.told.add(one.textContent.trim()))).observe(document.body, { subtree: true, childList: true, characterData: true });
+  });
   await page.getByRole("button", { name: "Push" }).click();
   await page.getByText("Pushed").waitFor();
+  assert.ok((await page.evaluate(() => [...window.told])).some((line) => line.startsWith("push")), "what git does is told while it does it");
   assert.match(await daemon.git("--git-dir", join(daemon.home, "remote.git"), "branch"), /\bwork\b/);
 });
 
@@ -174,13 +179,53 @@ test("a session in a working copy of its own shows that copy's branch and change
   assert.equal(existsSync(join(daemon.work, "apart.txt")), true);
 });
 
-test("without a connection a repository is not said to be missing", async (test) => {
+test("without a connection a repository is not said to be missing, and a change that is open stays", async (test) => {
   const { daemon, page } = await world(test);
   await page.getByRole("heading", { name: "Nothing has changed" }).waitFor();
+  await writeFile(join(daemon.work, "README.md"), "# Another project\n\nIt has one file.\n");
+  const change = page.locator("mark").filter({ hasText: "Another" });
+  await change.waitFor();
+  await page.getByLabel("Commit message").fill("What I have thought of");
   await daemon.stop();
   await page.locator("[data-phase=offline]").waitFor();
   assert.equal(await page.getByText("Make this folder a repository").count(), 0);
-  await page.getByRole("heading", { name: "Nothing has changed" }).waitFor();
+  await change.waitFor();
+  await daemon.start();
+  await page.locator("[data-phase=offline], [data-phase=resuming]").waitFor({ state: "detached", timeout: 30_000 });
+  await change.waitFor();
+  await page.reload();
+  await change.waitFor();
+  assert.equal(await page.getByLabel("Commit message").inputValue(), "What I have thought of");
+});
+
+test("a file leaves the stage, what others pushed is fetched and pulled, and a branch that is done is deleted", async (test) => {
+  const { daemon, page } = await world(test);
+  const remote = join(daemon.home, "remote.git");
+  await daemon.git("clone", "-q", "--bare", daemon.work, remote);
+  await daemon.git("remote", "add", "origin", remote);
+  await daemon.git("fetch", "-q");
+  await daemon.git("branch", "-u", "origin/main");
+  await daemon.git("branch", "finished");
+  const other = join(daemon.home, "other");
+  await daemon.git("clone", "-q", remote, other);
+  await daemon.git("-C", other, "commit", "-q", "--allow-empty", "-m", "From a colleague");
+  await daemon.git("-C", other, "push", "-q");
+  await writeFile(join(daemon.work, "README.md"), "# Staged\n");
+  await daemon.git("add", "README.md");
+  await page.getByRole("button", { name: "Unstage README.md", exact: true }).click();
+  await page.getByRole("button", { name: "Stage README.md", exact: true }).waitFor();
+  assert.match(await daemon.git("status", "--short"), /^ M README\.md/);
+  await daemon.git("checkout", "-q", "README.md");
+  await page.getByRole("link", { name: "Branches" }).click();
+  await page.getByRole("button", { name: "Fetch" }).click();
+  await page.getByText("Fetched").waitFor();
+  await page.getByRole("listitem").filter({ hasText: "origin/main" }).getByText("↓1").first().waitFor();
+  await page.getByRole("button", { name: "Pull" }).click();
+  await page.getByText("From a colleague").waitFor();
+  await page.getByRole("button", { name: "Delete finished" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Delete finished" }).waitFor({ state: "detached" });
+  assert.doesNotMatch(await daemon.git("branch"), /finished/);
 });
 
 test("a PDF is shown as pages by the browser, from an address that nobody else has", async (test) => {

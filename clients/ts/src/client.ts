@@ -71,6 +71,8 @@ export class Client {
   #failure: Error | undefined;
   /** How many tries there were since a connection last lasted. */
   #tries = 0;
+  /** When the last connection heard something, in milliseconds since 1970. */
+  #heardAt: number | undefined;
 
   constructor(options: Options) {
     this.#options = options;
@@ -125,6 +127,20 @@ export class Client {
     await this.call("session/unwatch", { session_id });
   }
 
+  /** When the daemon was last heard over a connection, this one or an earlier one; absent if it never was. */
+  get heardAt(): Date | undefined {
+    const time = this.#connection?.heardAt ?? this.#heardAt;
+    return time === undefined ? undefined : new Date(time);
+  }
+
+  /**
+   * Asks whether the daemon is there, for example after the machine slept. Without an answer within these seconds the
+   * connection counts as lost, and the next one is made. False if there is no connection.
+   */
+  async probe(seconds: number): Promise<boolean> {
+    return (await this.#connection?.probe(seconds * 1000)) ?? false;
+  }
+
   /** Ends the connection; calls that wait fail. `connect` begins again, and follows what was followed. */
   close(): void {
     this.#end(new NotConnected("the client was closed"));
@@ -155,6 +171,7 @@ export class Client {
 
   #end(why: Error): void {
     this.#hello = undefined;
+    this.#heardAt = this.#connection?.heardAt ?? this.#heardAt;
     this.#connection = undefined;
     this.#next.reject(why);
     this.#life?.abort(why);
@@ -231,6 +248,7 @@ export class Client {
 
   async #reconnect(why: ConnectionLost, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
+    this.#heardAt = this.#connection?.heardAt ?? this.#heardAt;
     this.#connection = undefined;
     this.#next = new Deferred();
     try {

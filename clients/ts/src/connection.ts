@@ -90,6 +90,24 @@ export class Connection {
     this.#send({ jsonrpc: "2.0", method, params });
   }
 
+  /** When the daemon last said something, in milliseconds since 1970. */
+  get heardAt(): number {
+    return this.#heardAt;
+  }
+
+  /** Asks whether the daemon is there; without an answer within this time, in milliseconds, the connection has ended. */
+  async probe(patience: number): Promise<boolean> {
+    const late = setTimeout(() => this.close(`the daemon did not answer within ${patience / 1000} s`), patience);
+    try {
+      await this.call("status/health", {});
+    } catch (error) {
+      if (!(error instanceof RoostError)) return false;
+    } finally {
+      clearTimeout(late);
+    }
+    return true;
+  }
+
   close(why: string): void {
     this.#end(new ConnectionLost(why));
     this.#socket.close(1000);

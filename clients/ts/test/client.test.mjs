@@ -303,6 +303,25 @@ test("a connection that falls silent is asked after 20 seconds and given up afte
   client.close();
 });
 
+test("a client tells when the daemon was last heard, and one that is asked at once is given up at once", async ({ mock }) => {
+  mock.timers.enable({ apis: ["setInterval", "setTimeout", "Date"], now: 1_000 });
+  const daemon = new Daemon({ "status/health": {} });
+  const client = new Client({ url: URL, WebSocket: daemon.WebSocket });
+  assert.equal(client.heardAt, undefined);
+  assert.equal(await client.probe(2), false, "without a connection nobody is there");
+  await client.connect();
+  mock.timers.tick(5_000);
+  assert.equal(client.heardAt.getTime(), 1_000);
+  assert.equal(await client.probe(2), true);
+  assert.equal(client.heardAt.getTime(), 6_000);
+  delete daemon.answers["status/health"];
+  const asked = client.probe(2);
+  mock.timers.tick(2_000);
+  assert.equal(await asked, false);
+  assert.equal(client.heardAt.getTime(), 6_000, "what was heard stays known");
+  client.close();
+});
+
 test("a connection on which something is heard stays", async ({ mock }) => {
   mock.timers.enable({ apis: ["setInterval", "setTimeout", "Date"] });
   const daemon = new Daemon();

@@ -165,7 +165,9 @@ impl FakeServer {
 #[derive(Clone, Default)]
 pub struct FakeServers {
     servers: Arc<Mutex<HashMap<String, FakeServer>>>,
-    forgotten: Arc<Mutex<Vec<ServiceId>>>,
+    forgotten: watch::Sender<Vec<ServiceId>>,
+    /// Held while nothing can be forgotten.
+    store: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl FakeServers {
@@ -176,7 +178,19 @@ impl FakeServers {
 
     /// The services of which nothing is known any more.
     pub fn forgotten(&self) -> Vec<ServiceId> {
-        self.forgotten.lock().clone()
+        self.forgotten.borrow().clone()
+    }
+
+    /// Waits until somebody wants a service to be forgotten.
+    pub async fn until_forgotten(&self, service: &ServiceId) {
+        let mut forgotten = self.forgotten.subscribe();
+        // The sender is this one's own, so it stays.
+        let _ = forgotten.wait_for(|all| all.contains(service)).await;
+    }
+
+    /// While this is held, what is to be forgotten is not forgotten yet.
+    pub async fn hold_store(&self) -> tokio::sync::OwnedMutexGuard<()> {
+        self.store.clone().lock_owned().await
     }
 }
 
@@ -239,7 +253,8 @@ impl Connect for FakeServers {
     }
 
     async fn forget(&self, service: &ServiceId) -> Result<(), String> {
-        self.forgotten.lock().push(service.clone());
+        self.forgotten.send_modify(|all| all.push(service.clone()));
+        drop(self.store.lock().await);
         Ok(())
     }
 }

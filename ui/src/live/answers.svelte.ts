@@ -3,6 +3,7 @@
 
 import { ConnectionLost, NotConnected, type ApprovalScope, type PendingRequest, type PermissionDecision } from "roost-client";
 import { explain, live } from "./connection.svelte";
+import { drafts } from "./drafts";
 import { randomKey } from "./random-key";
 import { sessions } from "./sessions.svelte";
 import { toasts } from "./toasts.svelte";
@@ -43,6 +44,7 @@ class Answers {
     try {
       await this.#send(request, answer, key);
       if (this.sent[id]) this.sent[id].state = "taken";
+      drafts.set(id, "");
     } catch (error) {
       if (error instanceof ConnectionLost && !(error instanceof NotConnected)) {
         if (this.sent[id]) this.sent[id].state = "unsure";

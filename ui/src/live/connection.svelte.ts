@@ -10,6 +10,11 @@ const LADDER = [1, 2, 4, 8, 16, 30, 30, 30, 30, 30, 60];
 /** The version of the daemon that this page was built with; `cargo xtask test` holds the two together. */
 export const PAGE_VERSION = version;
 
+/** How long the daemon may take to say that it is there when somebody looks at the page again, in seconds. */
+const PROBE_S = 2.5;
+/** It says something at least this often, in milliseconds; a page that heard nothing for longer was asleep. */
+const SILENCE_MS = 30_000;
+
 /** The default agent of a daemon without a registry. */
 const OLD_DEFAULT = "claude";
 
@@ -35,7 +40,7 @@ type Result<M extends keyof Methods> = Methods[M]["result"];
 
 class LiveConnection {
   phase = $state<Phase>("unpaired");
-  /** When the screen was last live; absent while it is. */
+  /** When the screen was last live; absent while it is, and as long as it never was. */
   asOf = $state<Date>();
   /** When the next try to connect comes, in milliseconds since 1970. */
   nextTry = $state(0);
@@ -86,9 +91,9 @@ class LiveConnection {
   start(): void {
     onChange(() => location.reload());
     keepFresh();
-    addEventListener("online", () => this.retryNow());
+    for (const name of ["online", "offline", "pageshow"]) addEventListener(name, () => this.#lookAgain());
     document.addEventListener("visibilitychange", () => {
-      if (!document.hidden) this.retryNow();
+      if (!document.hidden) this.#lookAgain();
     });
     if (stored()) this.open();
     // Another tab may have been signed out.
@@ -124,6 +129,21 @@ class LiveConnection {
     if (this.phase !== "offline") return;
     this.client.close();
     void this.client.connect({ retry: true }).catch(() => {});
+  }
+
+  /** Somebody looks at the page again, or its network changed: a connection may be gone without a word. */
+  #lookAgain(): void {
+    if (this.phase === "offline") return this.retryNow();
+    if (this.phase !== "unpaired" && this.phase !== "revoked") void this.#probe();
+  }
+
+  async #probe(): Promise<void> {
+    const [round, heardAt] = [this.#round, this.client.heardAt];
+    const wasAsleep = this.phase === "live" && heardAt !== undefined && Date.now() - heardAt.getTime() > SILENCE_MS;
+    // What a phone shows when it wakes is old until the daemon answers.
+    if (wasAsleep) [this.phase, this.asOf, this.reason] = ["resuming", heardAt, ""];
+    const isThere = await this.client.probe(PROBE_S);
+    if (isThere && wasAsleep && this.#round === round) [this.phase, this.asOf] = ["live", undefined];
   }
 
   /** Calls a method of the daemon; fails at once without a connection. */
@@ -173,16 +193,21 @@ class LiveConnection {
     this.reason = why.message;
     this.nextTry = Date.now() + seconds * 1000;
     if (this.phase === "connecting" && !this.hello && seconds <= 1) return;
-    this.asOf ??= new Date();
+    this.#noteWhen();
     this.phase = "offline";
   }
 
   #refused(why: TokenRefused): void {
     this.#round += 1;
     this.reason = why.message;
-    this.asOf ??= new Date();
+    this.#noteWhen();
     this.phase = "revoked";
     forget();
+  }
+
+  /** What the screen shows is as of the last word of the daemon, not of the moment when its silence was noticed. */
+  #noteWhen(): void {
+    if (this.phase === "live") this.asOf ??= this.client.heardAt;
   }
 }
 

@@ -14,6 +14,20 @@ export type Place =
   | { name: "pair" }
   | { name: "nowhere" };
 
+/** The element that scrolls with a page; a session and some others scroll within themselves. */
+const PAGE = "main";
+/** How long a page may take to be as long as it was, in milliseconds. */
+const GROWN_MS = 1_000;
+
+/** Scrolls the page; one that is still being read is followed until it is long enough. */
+function scrollPage(top: number, until = performance.now() + GROWN_MS): void {
+  requestAnimationFrame(() => {
+    const page = document.getElementById(PAGE);
+    page?.scrollTo({ top });
+    if (page && page.scrollTop < top - 1 && performance.now() < until) scrollPage(top, until);
+  });
+}
+
 export function parse(pathname: string, hash: string, search: string): Place {
   const [first = "", id = "", tab = ""] = pathname.split("/").filter(Boolean).map(decoded);
   const seq = Number.parseInt(hash.slice(1));
@@ -54,15 +68,24 @@ class Router {
   place = $state.raw<Place>(parse(location.pathname, location.hash, location.search));
 
   constructor() {
-    addEventListener("popstate", () => this.#read());
+    addEventListener("popstate", ({ state }: PopStateEvent) => {
+      this.#read();
+      scrollPage(Number((state as { top?: number } | null)?.top) || 0);
+    });
     addEventListener("hashchange", () => this.#read());
     document.addEventListener("click", (event) => this.#click(event));
   }
 
   go(address: string, { replace = false } = {}): void {
-    if (replace) history.replaceState(null, "", address);
-    else history.pushState(null, "", address);
+    const before = location.pathname;
+    if (replace) history.replaceState(history.state, "", address);
+    else {
+      // Where somebody was in this page, for when they come back.
+      history.replaceState({ top: document.getElementById(PAGE)?.scrollTop ?? 0 }, "");
+      history.pushState(null, "", address);
+    }
     this.#read();
+    if (location.pathname !== before) scrollPage(0);
   }
 
   #read(): void {

@@ -47,6 +47,9 @@ class Sessions {
   notices = $state.raw<string[]>([]);
   #changed = new Set<string>();
   #isPendingChanged = false;
+  /** How often it was asked what waits, and the last time whose answer is shown. */
+  #pendingAsked = 0;
+  #pendingShown = 0;
   /** How many sessions somebody wants to see. */
   #wanted = LISTED;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -99,12 +102,12 @@ class Sessions {
     const [changed, asks] = [[...this.#changed], this.#isPendingChanged];
     this.#changed.clear();
     this.#isPendingChanged = false;
-    const waits = asks ? live.call("permission/pending", {}) : undefined;
+    const waits = asks ? this.#askWhatWaits() : undefined;
     waits?.catch(() => (this.#isPendingChanged = true));
     if (changed.length > 8) await this.#readSessions().catch(() => changed.forEach((id) => this.#changed.add(id)));
     else await Promise.all(changed.map((id) => this.#readOne(id)));
     // After the sessions, so that whoever is told what waits can be told where.
-    await waits?.then(({ requests }) => (this.pending = requests)).catch(() => {});
+    await waits?.then((take) => take()).catch(() => {});
     // What could not be read is asked for again; without a connection everything is read with the next one.
     if (live.isLive && (this.#isPendingChanged || this.#changed.size > 0)) this.#timer ??= setTimeout(() => this.#refresh(), AGAIN_MS);
   }
@@ -174,7 +177,17 @@ class Sessions {
   }
 
   async #readPending(): Promise<void> {
-    this.pending = (await live.call("permission/pending", {})).requests;
+    (await this.#askWhatWaits())();
+  }
+
+  /** Asks what waits; what comes of it is called to show it, unless something newer is shown by then. */
+  async #askWhatWaits(): Promise<() => void> {
+    const turn = ++this.#pendingAsked;
+    const { requests } = await live.call("permission/pending", {});
+    return () => {
+      if (turn < this.#pendingShown) return;
+      [this.#pendingShown, this.pending] = [turn, requests];
+    };
   }
 
   #put(session: SessionInfo): void {

@@ -5,8 +5,8 @@ import { pair, tokenSource, TokenRefused, type Tokens } from "roost-client";
 
 const KEY = "roost.tokens";
 const LEASE = "roost.tokens.lease";
-/** Drafts, reading places and open folds. */
-const KEPT = /^roost\.(draft\.|place\.|folds$)/;
+/** Drafts, prompts on their way, reading places and open folds. */
+const KEPT = /^roost\.(draft\.|unsure\.|begun\.|place\.|folds$)/;
 /** How long a tab may take to refresh before another one does, in milliseconds. */
 const LEASE_MS = 10_000;
 

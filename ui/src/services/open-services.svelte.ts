@@ -40,6 +40,9 @@ export class OpenServices {
   /** What was asked of the chosen one and is not done yet. */
   running = $state<ServiceAction | "remove" | "approve" | "">("");
   #chosen = "";
+  /** How often the list was asked for, and the last time whose answer is shown. */
+  #asked = 0;
+  #shown = 0;
   readonly #stop: () => void;
 
   constructor() {
@@ -87,9 +90,11 @@ export class OpenServices {
   }
 
   async #read(): Promise<void> {
+    const turn = ++this.#asked;
     try {
-      this.all = (await live.call("service/list", {})).items;
-      [this.listedAt, this.failure] = [Date.now(), ""];
+      const { items } = await live.call("service/list", {});
+      // What was asked for later is newer, whatever comes first.
+      if (turn > this.#shown) [this.#shown, this.all, this.listedAt, this.failure] = [turn, items, Date.now(), ""];
     } catch (error) {
       if (live.isLive) this.failure = explain(error);
     }

@@ -120,6 +120,7 @@ export class EndItem extends BaseItem {
   error?: TaskError;
   startedAt?: string;
   by?: string;
+  task = "";
 }
 
 export class NoteItem extends BaseItem {

@@ -1,13 +1,14 @@
 // The session on the screen: its end is read first, what happens is added as it comes, and the past is read while
 // somebody scrolls up.
 
-import type { Message, NormalizedEvent, QueuedPrompt, SessionInfo, WorktreeInfo } from "roost-client";
+import type { Message, NormalizedEvent, QueuedPrompt, SessionInfo, TranscriptContentBlock, WorktreeInfo } from "roost-client";
+import { ERRORS, RoostError } from "roost-client";
 import { explain, live } from "../live/connection.svelte";
 import { followLog, leaveLog } from "../live/log-feed";
 import { sessions, withOwnName } from "../live/sessions.svelte";
 import { Moment } from "./moment.svelte";
 import { messagesToTranscript } from "./past-messages";
-import type { Plan, Usage } from "./items.svelte";
+import type { EndItem, Plan, Usage } from "./items.svelte";
 import { rowsOf, type Row } from "./rows";
 import { usageUntil } from "./usage";
 import { Transcript } from "./transcript";
@@ -66,6 +67,8 @@ export class OpenSession {
   #drawnAt = 0;
   /** Events that came before the first page was read. */
   #early: NormalizedEvent[] | undefined = [];
+  /** Usage that was reported while the whole of it is read. */
+  #reported: NormalizedEvent[] | undefined;
   #wanted: number | undefined;
   #earlier: Promise<boolean> | undefined;
   /** The messages of a session that only its runtime has. */
@@ -92,7 +95,7 @@ export class OpenSession {
       live.client.on("session_joined", count),
       live.client.on("session_left", count),
     ];
-    if (live.isLive) void this.#open();
+    if (live.isLive) void this.#open().catch((error: unknown) => (this.failure = explain(error)));
   }
 
   close(): void {
@@ -112,7 +115,8 @@ export class OpenSession {
     const fresh = events.filter((event) => event.trace.session_id === this.#streamId && event.seq > this.#transcript.lastSeq);
     const first = fresh[0];
     if (!first) return;
-    if (first.seq > this.#transcript.lastSeq + 1) void this.#catchUp();
+    // What cannot be read now is read with the next event, and the failure says so until then.
+    if (first.seq > this.#transcript.lastSeq + 1) void this.#catchUp().catch((error: unknown) => (this.failure = explain(error)));
     else this.#apply(fresh);
   }
 
@@ -156,6 +160,7 @@ export class OpenSession {
         await this.#readEarlierPage();
         this.rows = rowsOf(this.#transcript.items, this.rows);
       }
+      this.failure = "";
       return true;
     } catch (error) {
       this.failure = explain(error);
@@ -172,6 +177,17 @@ export class OpenSession {
     return this.rows.findLast((row) => row.seq <= seq) ?? this.rows[0];
   }
 
+  /** The prompt of the task that ended so. */
+  async promptOf(end: EndItem): Promise<readonly TranscriptContentBlock[]> {
+    // The first one of the task: those after it steered it.
+    const known = this.#transcript.items.find((item) => item.kind === "prompt" && item.task === end.task);
+    if (known?.kind === "prompt") return known.blocks;
+    const { events } = await live.call("log/read", { session_id: this.id, before_seq: end.seq, types: ["task.started"], limit: 1 });
+    const [started] = events;
+    if (started?.type !== "task.started" || started.trace.task_id !== end.task) throw new Error("the log does not have this prompt any more");
+    return started.payload.messages.flatMap((message) => (message.role === "user" ? message.content : []));
+  }
+
   /** Shows the session as it was after an event; the last of several quick calls counts. */
   async scrubTo(seq: number): Promise<void> {
     this.#wanted = seq;
@@ -185,6 +201,7 @@ export class OpenSession {
         const moment = await Moment.read(this.id, at);
         // Who went back to live meanwhile wants no moment any more.
         if (turn === this.#turn) this.moment = moment;
+        this.failure = "";
       }
     } catch (error) {
       this.failure = explain(error);
@@ -201,28 +218,24 @@ export class OpenSession {
   }
 
   async #open(): Promise<void> {
-    try {
-      await this.refreshInfo();
-      if (this.isPast) return await this.#openPast();
-      if (this.#isClosed) return;
-      await followLog(this, { sessions: [this.id] });
-      void live.client.watch({ session_id: this.id }).then(() => this.refreshInfo()).catch(() => {});
+    await this.refreshInfo();
+    if (this.isPast) return this.#openPast();
+    if (this.#isClosed) return;
+    await followLog(this, { sessions: [this.id] });
+    void live.client.watch({ session_id: this.id }).then(() => this.refreshInfo()).catch(() => {});
+    await this.#readEarlierPage();
+    const task = this.info?.record.open_task;
+    for (let page = 1; page < OPEN_PAGES && task && this.#transcript.firstSeq > task.first_seq; page++) {
       await this.#readEarlierPage();
-      const task = this.info?.record.open_task;
-      for (let page = 1; page < OPEN_PAGES && task && this.#transcript.firstSeq > task.first_seq; page++) {
-        await this.#readEarlierPage();
-      }
-      if (task) this.#transcript.assumeWorking(task.started_at);
-      const early = this.#early ?? [];
-      this.#early = undefined;
-      this.receive(early);
-      this.#draw();
-      this.isLoaded = true;
-      this.failure = "";
-      await this.#readSummary();
-    } catch (error) {
-      this.failure = explain(error);
     }
+    if (task) this.#transcript.assumeWorking(task.started_at);
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    this.receive(early);
+    this.#draw();
+    this.isLoaded = true;
+    this.failure = "";
+    await this.#readSummary();
   }
 
   /** A session that only its runtime has is read as messages; it comes into the log with its next prompt. */
@@ -230,6 +243,7 @@ export class OpenSession {
     await live.client.watch({ session_id: this.id });
     await this.#readPast("latest");
     this.isLoaded = true;
+    this.failure = "";
   }
 
   /** Reads the newest messages, or those before the first that is here. */
@@ -250,13 +264,17 @@ export class OpenSession {
 
   async #followPast(): Promise<void> {
     await this.refreshInfo();
-    if (this.isPast) return this.#readPast("latest");
-    this.isLoaded = false;
-    await this.#resume();
+    if (this.isPast) await this.#readPast("latest");
+    else {
+      this.isLoaded = false;
+      await this.#openAnew();
+    }
+    this.failure = "";
   }
 
   /** What a screen shows of the whole session, of which only the end was read. */
   async #readSummary(): Promise<void> {
+    this.#reported = [];
     const read = (types: readonly string[], limit: number) =>
       live.call("log/read", { session_id: this.id, before_seq: END, types: [...types], limit });
     const [ticks, usage, plan] = await Promise.all([
@@ -268,22 +286,41 @@ export class OpenSession {
     const newer = this.ticks.filter((tick) => tick.seq > (known.at(-1)?.seq ?? 0));
     this.ticks = [...known, ...newer];
     const whole = new Transcript();
-    for (const event of [...plan.events, ...usage.events]) whole.apply(event);
+    // What was reported while this was read may not be in it.
+    const last = usage.events.at(-1)?.seq ?? 0;
+    const late = this.#reported.filter((event) => event.seq > last);
+    this.#reported = undefined;
+    for (const event of [...plan.events, ...usage.events, ...late]) whole.apply(event);
     this.#transcript.usage = whole.usage;
     this.#transcript.plan ??= whole.plan;
     this.#draw();
   }
 
+  /** Reads what was missed. Fails if it cannot be read: until then the screen is not live. */
   async #resume(): Promise<void> {
-    if (!this.isLoaded) {
-      this.#early = [];
-      this.#transcript = new Transcript();
-      return this.#open();
+    try {
+      if (!this.isLoaded) return await this.#openAnew();
+      if (this.isPast) return await this.#followPast();
+      await this.refreshInfo();
+      // The subscription goes on where it was; this finds out where that is.
+      await this.#catchUp();
+    } catch (error) {
+      this.failure = explain(error);
+      // One that is gone will not come back, however often it is asked for.
+      if (!(error instanceof RoostError && error.code === ERRORS.SESSION_NOT_FOUND)) throw error;
     }
-    if (this.isPast) return this.#followPast();
-    await this.refreshInfo().catch((error: unknown) => (this.failure = explain(error)));
-    // The subscription goes on where it was; this finds out where that is.
-    await this.#catchUp();
+  }
+
+  /** Tries again to show what could not be shown. */
+  async retry(): Promise<void> {
+    this.failure = "";
+    await this.#openAnew().catch((error: unknown) => (this.failure = explain(error)));
+  }
+
+  #openAnew(): Promise<void> {
+    this.#early = [];
+    this.#transcript = new Transcript();
+    return this.#open();
   }
 
   async #readEarlierPage(): Promise<void> {
@@ -311,8 +348,7 @@ export class OpenSession {
         this.#apply(page.events);
         if (!page.has_more) break;
       }
-    } catch (error) {
-      this.failure = explain(error);
+      this.failure = "";
     } finally {
       const early = this.#early ?? [];
       this.#early = undefined;
@@ -326,6 +362,7 @@ export class OpenSession {
     const told = this.ticks.at(-1)?.seq ?? 0;
     for (const event of events) {
       this.#transcript.apply(event);
+      if (event.type === "usage.reported") this.#reported?.push(event);
       const isTick = (TICK_TYPES as readonly string[]).includes(event.type);
       if (isTick && event.seq > told) ticks.push({ seq: event.seq, time: event.time, type: event.type as Tick["type"] });
     }

@@ -345,6 +345,7 @@ export class Transcript {
     if (event.type === "task.failed") item.error = event.payload.error;
     item.startedAt = this.#taskStartedAt;
     item.by = event.trace.user_id;
+    item.task = event.trace.task_id ?? "";
     this.isWorking = false;
     this.#knowsTask = true;
     this.#taskStartedAt = undefined;

@@ -13,6 +13,11 @@ export interface DiffRow {
 
 /** Lines longer than this, in characters, are compared as a whole. */
 const LONGEST_MARKED = 600;
+/** Pairs of lines whose words are compared; what differs in the lines of a bigger change is told by the lines. */
+const MOST_MARKED = 500;
+/** Lines that are compared, and the most that may differ: finding the shortest change takes their product. */
+const MOST_COMPARED = 50_000;
+const MOST_DIFFERENT = 500;
 
 /** The rows of a unified diff of one file. */
 export function unifiedRows(diff: string): DiffRow[] {
@@ -28,9 +33,27 @@ export function unifiedRows(diff: string): DiffRow[] {
 
 /** The rows of the change from one text to another, with three lines around each change. */
 export function changeRows(before: string, after: string): DiffRow[] {
-  const rows = structuredPatch("", "", before, after, "", "", { context: 3 }).hunks.flatMap(hunkRows);
   // Where there was nothing before, numbers of lines say no more than the lines.
-  return before === "" ? rows.filter((row) => row.kind !== "hunk") : rows;
+  if (before === "") return plainRows("", after).filter((row) => row.kind !== "hunk");
+  const isCompared = linesOf(before).length + linesOf(after).length <= MOST_COMPARED;
+  const patch = isCompared ? structuredPatch("", "", before, after, "", "", { context: 3, maxEditLength: MOST_DIFFERENT }) : undefined;
+  return patch?.hunks.flatMap(hunkRows) ?? plainRows(before, after);
+}
+
+/** All that goes and then all that comes, for texts that have too much or too little in common to be compared. */
+function plainRows(before: string, after: string): DiffRow[] {
+  const [gone, come] = [linesOf(before), linesOf(after)];
+  return [
+    { kind: "hunk", text: `@@ -${gone.length && 1},${gone.length} +${come.length && 1},${come.length} @@` },
+    ...gone.map((text, index): DiffRow => ({ kind: "removed", text, old: index + 1 })),
+    ...come.map((text, index): DiffRow => ({ kind: "added", text, new: index + 1 })),
+  ];
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
 }
 
 export function countRows(rows: readonly DiffRow[]): { added: number; removed: number } {
@@ -83,14 +106,15 @@ function hunkRows(hunk: StructuredPatchHunk): DiffRow[] {
 
 /** Marks what differs within lines that replace each other one by one. */
 function markWords(rows: DiffRow[]): void {
-  for (let at = 0; at < rows.length; at++) {
+  let left = MOST_MARKED;
+  for (let at = 0; at < rows.length && left > 0; at++) {
     if (rows[at]?.kind !== "removed") continue;
     let end = at;
     while (rows[end]?.kind === "removed") end++;
     const count = end - at;
     const isPaired = rows.slice(end, end + count).filter((row) => row.kind === "added").length === count;
     if (isPaired && rows[end + count]?.kind !== "added") {
-      for (let index = 0; index < count; index++) markPair(rows[at + index], rows[end + index]);
+      for (let index = 0; index < count && left-- > 0; index++) markPair(rows[at + index], rows[end + index]);
     }
     at = end;
   }

@@ -34,7 +34,7 @@ export class OpenRepository {
       client.on("git_operation_progress", ours((progress) => (this.progress = progress))),
       live.beforeLive(() => this.#follow()),
     ];
-    if (live.isLive) void this.#follow();
+    if (live.isLive) void this.#follow().catch(() => {});
   }
 
   close(): void {
@@ -50,7 +50,9 @@ export class OpenRepository {
     } catch (error) {
       this.hasNone = error instanceof RoostError && error.code === ERRORS.NOT_A_GIT_REPO;
       // Without a connection the bar above says so, and what is shown stays.
-      if (error instanceof RoostError || live.isLive) this.failure = explain(error);
+      if (!(error instanceof RoostError)) return;
+      // What git does not tell any more is not shown as if it did.
+      [this.failure, this.status] = [explain(error), undefined];
     }
   }
 
@@ -74,7 +76,12 @@ export class OpenRepository {
   }
 
   async #follow(): Promise<void> {
-    await live.call("workspace/subscribe", { workspace_id: this.workspaceId }).catch(() => {});
+    try {
+      await live.call("workspace/subscribe", { workspace_id: this.workspaceId });
+    } catch (error) {
+      // Of one that is gone the page says so.
+      if (!(error instanceof RoostError && error.code === ERRORS.WORKSPACE_NOT_FOUND)) throw error;
+    }
     await this.refresh();
   }
 }

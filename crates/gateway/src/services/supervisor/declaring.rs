@@ -137,14 +137,16 @@ impl Supervisor {
         self.feed(stopped).await;
     }
 
+    /// Takes the service off the list as soon as the log tells of it, with nothing to wait for in between: whoever reads
+    /// the list because of the event must not find it there.
     pub(super) async fn forget(&mut self) -> Result<(), ServiceError> {
+        if let Err(error) = self.shared.connect.forget(&self.view.id).await {
+            tracing::error!(service = %self.view.id, %error, "The logins at a removed service could not be forgotten.");
+        }
         let namespace = self.view.stored.namespace().as_str().to_owned();
         let removed = ServiceRemovedPayload { service_id: self.view.id.clone(), namespace };
         let event = NewEvent::for_host(Timestamp::now(), removed);
         self.shared.log.keep(vec![removal(&self.view.id)], vec![event]).await.map_err(ServiceError::from)?;
-        if let Err(error) = self.shared.connect.forget(&self.view.id).await {
-            tracing::error!(service = %self.view.id, %error, "The logins at a removed service could not be forgotten.");
-        }
         self.shared.remove(&self.view.id);
         Ok(())
     }

@@ -4,6 +4,7 @@ use roost_gateway::services::ServiceError;
 use roost_log::RowKind;
 use roost_model::service::Lifecycle;
 use serde_json::json;
+use testkit::soon;
 
 use super::kit::{Gateway, manifest};
 
@@ -88,4 +89,20 @@ async fn a_removed_service_is_gone_with_its_row_and_an_unknown_one_is_an_error()
     let gone = gateway.services.start_service(&running.id).await;
     assert!(matches!(gone, Err(ServiceError::Unknown(_))), "{gone:?}");
     assert!(matches!(gateway.services.remove(&running.id).await, Err(ServiceError::Unknown(_))));
+}
+
+#[tokio::test]
+async fn a_removal_is_told_when_the_list_forgets_the_service_and_not_before() {
+    let gateway = Gateway::start().await;
+    let running = gateway.run("docs", json!({})).await;
+    let busy = gateway.servers.hold_store().await;
+    let is_told = || async { gateway.events().await.iter().any(|event| event.body.name() == "service.removed") };
+    let look = async {
+        gateway.servers.until_forgotten(&running.id).await;
+        assert_eq!((gateway.services.list().len(), is_told().await), (1, false));
+        drop(busy);
+    };
+    let (removed, ()) = soon("it is removed", async { tokio::join!(gateway.services.remove(&running.id), look) }).await;
+    removed.unwrap();
+    assert_eq!((gateway.services.list().len(), is_told().await), (0, true));
 }
