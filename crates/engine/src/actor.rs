@@ -7,6 +7,7 @@ mod ending;
 mod gateway;
 mod gateway_questions;
 mod hosting;
+mod spending;
 mod steering;
 
 use std::collections::HashMap;
@@ -22,7 +23,7 @@ use roost_model::ids::{PromptId, QuestionId, RuntimeSessionId, TaskId};
 use roost_model::mode::{Mode, PermissionMode};
 use roost_model::payload::{ModelInputPayload, SessionUpdatedPayload, TaskStartedPayload};
 use roost_model::runtime::InteractionMode;
-use roost_model::session::{QueuedPrompt, SessionRecord, SessionStatus, SessionStep};
+use roost_model::session::{QueuedPrompt, SessionRecord, SessionStatus, SessionStep, SessionUsage};
 use roost_model::time::Timestamp;
 use roost_model::tool::ToolCallIdentity;
 use serde_json::Value;
@@ -153,6 +154,10 @@ pub(crate) struct Actor {
     /// Questions of the MCP gateway that wait for an answer.
     gateway_questions: WaitingQuestions,
     idle_since: Instant,
+    /// What the session used in its life, by its events.
+    usage: SessionUsage,
+    /// It grew since the budget was looked at.
+    usage_changed: bool,
 }
 
 impl Actor {
@@ -182,6 +187,8 @@ impl Actor {
             gateway_calls: WaitingCalls::default(),
             gateway_questions: WaitingQuestions::default(),
             idle_since: Instant::now(),
+            usage: record.usage,
+            usage_changed: false,
         }
     }
 
@@ -244,7 +251,7 @@ impl Actor {
             }
             ActorEvent::Command(Command::GatewayCall { call, reply }) => {
                 self.on_gateway_call(call, reply).await?;
-                Ok(Flow::Continue)
+                self.stop_if_spent().await
             }
             ActorEvent::Command(Command::GatewayDone { identity, result, is_error, reply }) => {
                 self.on_gateway_done(&identity, result, is_error).await?;
@@ -258,6 +265,13 @@ impl Actor {
             ActorEvent::Command(Command::GatewayQuestion { question, reply }) => {
                 self.on_gateway_question(question, reply).await?;
                 Ok(Flow::Continue)
+            }
+            ActorEvent::Command(Command::Usage { usage, reply }) => {
+                if self.task.is_some() {
+                    self.write(vec![usage.into()]).await?;
+                }
+                let _ = reply.send(Some(Ok(())));
+                self.stop_if_spent().await
             }
             ActorEvent::GatewayQuestionWithdrawn(question) => {
                 self.on_gateway_question_withdrawn(&question).await?;
@@ -368,8 +382,9 @@ impl Actor {
         options: PromptOptions,
         mut before: Vec<EventBody>,
     ) -> Result<TaskId, Error> {
+        let out_of_budget = self.out_of_budget(options.approver).await;
         if let Some(runtime) = &mut self.runtime
-            && runtime.session.exited().now_or_never().is_some()
+            && (out_of_budget.is_some() || runtime.session.exited().now_or_never().is_some())
         {
             self.discard_runtime().await;
         }
@@ -384,6 +399,7 @@ impl Actor {
             self.discard_runtime().await;
         }
         let slot = match self.runtime {
+            _ if out_of_budget.is_some() => None,
             Some(_) => None,
             None => Some(self.shared.slots.claim()?),
         };
@@ -427,8 +443,10 @@ impl Actor {
                 self.shell_folders = ShellFolders::new(profile.cwd.clone().into());
                 runtime::open(self.shared.clone(), slot, profile, self.native.clone(), job)
             }
-            // Without a runtime a slot was claimed above.
-            (None, None) => Opening::failed(TaskError::new(FailureCode::Internal, "no place for a runtime")),
+            // Without a runtime a slot was claimed above, unless there is no budget.
+            (None, None) => Opening::failed(
+                out_of_budget.unwrap_or_else(|| TaskError::new(FailureCode::Internal, "no place for a runtime")),
+            ),
         };
         let ledger = Ledger::new(self.mode);
         self.task = Some(Task::new(task_id.clone(), self.mode, options.approver, ledger, Phase::Opening(opening)));
@@ -471,7 +489,7 @@ impl Actor {
         let now = Timestamp::now();
         let mut events = Vec::with_capacity(bodies.len());
         for body in bodies {
-            events.push(self.writer.stamp_and_spill(&self.shared.artifacts, now, body, None).await);
+            events.push(self.stamp(now, body, None).await);
         }
         self.append(events).await
     }

@@ -4,7 +4,7 @@ use roost_model::approval::{Answerer, ApprovalScope};
 use roost_model::content::TranscriptMessage;
 use roost_model::ids::{PromptId, QuestionId, TaskId, ToolCallId};
 use roost_model::mode::Mode;
-use roost_model::payload::QuestionAskedPayload;
+use roost_model::payload::{QuestionAskedPayload, UsageReportedPayload};
 use roost_model::session::TaskOutcome;
 use roost_model::tool::ToolCallIdentity;
 use serde_json::Value;
@@ -143,6 +143,13 @@ pub enum Decision {
     },
 }
 
+impl Decision {
+    /// Whether the call may run, with whatever input.
+    pub(crate) fn allows(&self) -> bool {
+        matches!(self, Self::Allow { .. } | Self::AllowEdited { .. })
+    }
+}
+
 /// What became of a prompt. It is in the log before the sender gets this answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Accepted {
@@ -168,6 +175,7 @@ pub(crate) enum Command {
     GatewayCall { call: GatewayToolCall, reply: Reply<GatewayVerdict> },
     GatewayDone { identity: ToolCallIdentity, result: Value, is_error: bool, reply: Reply<()> },
     GatewayQuestion { question: QuestionAskedPayload, reply: Reply<Answer> },
+    Usage { usage: UsageReportedPayload, reply: Reply<()> },
 }
 
 impl Command {
@@ -181,6 +189,7 @@ impl Command {
             Self::GatewayQuestion { reply, .. } => drop(reply.send(None)),
             Self::Close { reply, .. }
             | Self::GatewayDone { reply, .. }
+            | Self::Usage { reply, .. }
             | Self::Respond { reply, .. }
             | Self::Amend { reply, .. }
             | Self::RemoveQueued { reply, .. } => drop(reply.send(None)),

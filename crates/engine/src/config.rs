@@ -13,6 +13,7 @@ use roost_policy::RuleSet;
 use roost_process::Isolation;
 
 use crate::adapter::McpServer;
+use crate::budgets::SessionBudgets;
 use crate::environment::{Environments, NAMESPACE};
 use crate::host_tools::HostTools;
 use crate::slots::WhenFull;
@@ -48,6 +49,8 @@ pub struct Config {
     pub approval_timeout: Option<Duration>,
     /// Called each time that a runtime is opened.
     pub mcp_servers: McpServers,
+    /// What sessions may use up; `None` if nothing is limited.
+    pub budgets: Option<Arc<dyn SessionBudgets>>,
     /// Tools that the host itself runs for runtimes; `None` if it has none.
     pub host_tools: Option<Arc<dyn HostTools>>,
 }
@@ -68,6 +71,7 @@ impl Config {
             idle_timeout: Duration::from_secs(30 * 60),
             approval_timeout: Some(Duration::from_secs(24 * 60 * 60)),
             mcp_servers: Arc::new(|_, _| Vec::new()),
+            budgets: None,
             host_tools: None,
         }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use roost_model::ids::SessionId;
 use roost_model::mode::{Mode, PermissionMode};
-use roost_model::payload::{QuestionAskedPayload, SessionCreatedPayload};
+use roost_model::payload::{QuestionAskedPayload, SessionCreatedPayload, UsageReportedPayload};
 use roost_model::runtime::RuntimeName;
 use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolCallIdentity, ToolPolicyEvaluation};
 use roost_policy::{RuntimePermissions, Toolset};
@@ -27,6 +27,8 @@ use crate::shell_folders::ShellFolders;
 
 /// The rule that allows what changes nothing: tools of the gateway itself, and reading what services list.
 pub(crate) const ONLY_LOOKS: &str = "gateway:only_looks";
+/// The rule that asks a person, whatever allows the call.
+pub(crate) const ALWAYS_ASKS: &str = "gateway:always_asks";
 
 /// What the policy says about a call of a client without a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,6 +136,12 @@ impl Engine {
         let done = |reply| Command::GatewayDone { identity: identity.clone(), result: result.clone(), is_error, reply };
         // A session whose actor is gone has closed its calls.
         self.send_to_live_actor(session, done).await.unwrap_or(Ok(()))
+    }
+
+    /// Adds what a tool that runs for a session used of models to what the session used. It counts while its task runs.
+    pub async fn add_usage(&self, session: &SessionId, usage: UsageReportedPayload) -> Result<(), Error> {
+        let add = |reply| Command::Usage { usage: usage.clone(), reply };
+        self.send_to_live_actor(session, add).await.unwrap_or(Ok(()))
     }
 
     /// Asks the people of a session on behalf of a tool that runs for it, and waits for the answer. Dropping the future

@@ -46,22 +46,37 @@ impl Judgement {
         self.allowed_despite(&[NO_APPROVER, PLAN_ONLY], rule)
     }
 
-    fn allowed_despite(mut self, denials: &[&str], rule: &str) -> Self {
+    fn allowed_despite(self, denials: &[&str], rule: &str) -> Self {
         let yields = |word: &ToolPolicyEvaluation| match word.result {
             PolicyResult::Ask => true,
             PolicyResult::Deny => word.rule.as_deref().is_some_and(|rule| denials.contains(&rule)),
             PolicyResult::Allow => false,
         };
         if self.evaluations.last().is_some_and(yields) {
-            let source = PolicySource::Codesdk;
-            self.evaluations.push(ToolPolicyEvaluation {
-                source,
-                result: PolicyResult::Allow,
-                rule: Some(rule.into()),
-            });
-            self.offer = None;
+            return self.but(PolicyResult::Allow, rule);
         }
         self
+    }
+
+    /// The same, with this rule asking a person once where the call would be allowed; nothing of the answer is remembered.
+    pub(crate) fn asking(self, rule: &str) -> Self {
+        self.but(PolicyResult::Ask, rule)
+    }
+
+    /// The same, with this rule denying the call for this reason.
+    pub(crate) fn denying(self, rule: &str, reason: String) -> Self {
+        Self { reason, ..self.but(PolicyResult::Deny, rule) }
+    }
+
+    /// The same, with a rule of the host having the last word.
+    fn but(mut self, result: PolicyResult, rule: &str) -> Self {
+        let source = PolicySource::Codesdk;
+        self.evaluations.push(ToolPolicyEvaluation { source, result, rule: Some(rule.into()) });
+        Self { offer: None, ..self }
+    }
+
+    pub(crate) fn is_denial(&self) -> bool {
+        self.evaluations.last().is_none_or(|last| last.result == PolicyResult::Deny)
     }
 
     /// The stricter of two judgements; this one if they are equal. If the other one wins, its evaluations come last,

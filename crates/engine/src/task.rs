@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use roost_model::approval::Answerer;
+use roost_model::failure::TaskError;
 use roost_model::ids::TaskId;
 use roost_model::mode::Mode;
 use roost_model::session::TaskOutcome;
@@ -34,6 +35,8 @@ pub(crate) struct Stop {
     pub(crate) reason: String,
     /// The client that asked for it first; `None` if the host did.
     pub(crate) by: Option<Answerer>,
+    /// What the task failed of, if that is why it is stopped.
+    pub(crate) failure: Option<TaskError>,
     /// When the task is recorded as stopped even if the runtime has not confirmed it.
     pub(crate) deadline: Instant,
     /// Everyone who asked for the stop and waits for the outcome.

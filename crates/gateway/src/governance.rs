@@ -20,7 +20,7 @@ use roost_engine::{Engine, GatewayToolCall, GatewayVerdict};
 use roost_log::Log;
 use roost_model::ids::{RunId, SessionId};
 use roost_model::mode::Mode;
-use roost_model::payload::{McpToolCalledPayload, QuestionAskedPayload};
+use roost_model::payload::{McpToolCalledPayload, QuestionAskedPayload, UsageReportedPayload};
 use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolCallIdentity, ToolPolicyEvaluation};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -31,14 +31,12 @@ use self::client_sessions::ClientSessions;
 use crate::governor::{Access, CallReport, GatewayCall, Governor, Permit, Ticket};
 use crate::namespace::{MAX_NAME, Namespace};
 use crate::principal::Principal;
-use crate::runs::{OnExceeded, RunBudgets, RunsError};
+use crate::runs::{BUDGET_RULE, OnExceeded, RunBudgets, RunsError};
 use crate::strict_json;
 use crate::trace_context::TraceContext;
 
-/// The name under which a person is asked to raise the budget of a run, and under which rules may answer that.
+/// The name under which a person is asked to raise the budget of a client's run. No rule and no mode answers that.
 const RAISE_BUDGET: &str = "raise_budget";
-/// The rule that denies the calls of a run that has used up its budget.
-const BUDGET_RULE: &str = "gateway:budget";
 
 /// How calls are judged and recorded.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,6 +45,8 @@ pub struct GovernanceOptions {
     pub client_mode: Mode,
     /// Whether the record of a call holds its arguments.
     pub record_arguments: bool,
+    /// Whether nobody watches these clients, so that a budget that is used up is not asked about.
+    pub unattended: bool,
 }
 
 /// The [`Governor`] of a daemon: the engine's policy, its sessions, and the log.
@@ -54,7 +54,7 @@ pub struct EngineGovernor {
     engine: Arc<Engine>,
     options: GovernanceOptions,
     audit: AuditTrail,
-    budgets: Option<RunBudgets>,
+    budgets: Option<Arc<RunBudgets>>,
     clients: ClientSessions,
     next_ticket: AtomicU64,
     /// The calls that were allowed and are not over.
@@ -83,38 +83,43 @@ impl EngineGovernor {
         }
     }
 
-    /// Holds every run to these budgets.
-    pub fn with_budgets(mut self, budgets: Option<RunBudgets>) -> Self {
+    /// Holds the runs of clients to these budgets; the engine holds its own sessions to them.
+    pub fn with_budgets(mut self, budgets: Option<Arc<RunBudgets>>) -> Self {
         self.budgets = budgets;
         self
     }
 
-    /// Counts the call against the budget of its run. A run that has used it up is denied the call, unless a person who is
-    /// asked gives it as much again; the question is a tool call of its own, so that the policy decides who is asked.
+    /// Counts a client's call against the budget of its run. A run that has used it up is denied the call, unless a person
+    /// who is asked gives it as much again.
     async fn check_budget(&self, call: &GatewayCall<'_>, run: &RunId) -> Result<Option<Decided>, RunsError> {
         let Some(budgets) = &self.budgets else { return Ok(None) };
         let Some(exceeded) = budgets.count_call(run).await? else { return Ok(None) };
-        if budgets.on_exceeded() == OnExceeded::Ask {
-            let tool = GatewayToolCall {
-                tool: RAISE_BUDGET.into(),
-                input: exceeded.question(),
-                runtime_tool_call_id: None,
-                only_looks: false,
-            };
-            let asked = self.decide(call, tool).await.map_err(|error| RunsError::NotRecorded(error.to_string()))?;
-            if asked.decision == PolicyDecision::Allow {
-                budgets.raise(run);
-                if let Some((session, identity)) = asked.shown_as {
-                    let done = self.engine.finish_gateway_call(&session, &identity, "raised".into(), false).await;
-                    done.map_err(|error| RunsError::NotRecorded(error.to_string()))?;
-                }
-                return Ok(budgets
-                    .count_call(run)
-                    .await?
-                    .map(|exceeded| Decided::failed(BUDGET_RULE, exceeded.reason())));
-            }
+        let can_ask = budgets.on_exceeded() == OnExceeded::Ask && !self.options.unattended;
+        if can_ask && self.ask_to_raise(call, exceeded.question()).await.map_err(RunsError::not_recorded)? {
+            budgets.raise(&exceeded).await?;
+            let exceeded = budgets.count_call(run).await?;
+            return Ok(exceeded.map(|exceeded| Decided::failed(BUDGET_RULE, exceeded.reason())));
         }
         Ok(Some(Decided::failed(BUDGET_RULE, exceeded.reason())))
+    }
+
+    /// Asks a person to raise a budget, in the session that shows the client's calls, as a tool call of its own.
+    async fn ask_to_raise(&self, call: &GatewayCall<'_>, question: Value) -> Result<bool, roost_engine::Error> {
+        let (engine, mode) = (&self.engine, self.options.client_mode);
+        let session = self.clients.open(engine, call.principal, call.client_name, mode).await?;
+        let tool = GatewayToolCall {
+            tool: RAISE_BUDGET.into(),
+            input: question,
+            runtime_tool_call_id: None,
+            only_looks: false,
+            always_asks: true,
+        };
+        let verdict = engine.call_through_gateway(&session, tool).await?;
+        let Some(identity) = verdict.identity.filter(|_| verdict.decision == PolicyDecision::Allow) else {
+            return Ok(false);
+        };
+        engine.finish_gateway_call(&session, &identity, "raised".into(), false).await?;
+        Ok(true)
     }
 
     /// Asks the people who watch this principal, in the session that shows its calls; `None` if nobody answered.
@@ -134,6 +139,15 @@ impl EngineGovernor {
             Answer::Given(answers) => Ok(Some(answers)),
             Answer::Declined | Answer::Cancelled => Ok(None),
         }
+    }
+
+    /// Adds what a module used of models for a hosted agent to what the agent's session used.
+    pub(crate) async fn add_usage(
+        &self,
+        session: &SessionId,
+        usage: UsageReportedPayload,
+    ) -> Result<(), roost_engine::Error> {
+        self.engine.add_usage(session, usage).await
     }
 
     /// Returns when everything recorded so far is in the log, and ends the task that writes it.
@@ -261,6 +275,11 @@ impl Governor for EngineGovernor {
         let trace = meta.traceparent.as_deref().and_then(TraceContext::parse);
         let arguments = call.arguments.map_or_else(|| Ok(Value::Object(Map::new())), strict_json::parse);
         let withdrawn = Decided::failed("gateway:withdrawn", "the client no longer waits for it".into());
+        // A hosted agent's run is its session, whatever it says, and the engine holds it to its budget.
+        let run = match call.principal {
+            Principal::Session(_) => None,
+            Principal::Local | Principal::Device(_) => meta.run.map(RunId::from),
+        };
         let record = McpToolCalledPayload {
             principal: call.principal.to_string(),
             client: call.client_name.map(Into::into),
@@ -275,14 +294,10 @@ impl Governor for EngineGovernor {
             response_bytes: 0,
             session_id: None,
             tool_call_id: None,
+            run_id: run.clone(),
             trace_id: trace.as_ref().map(|trace| trace.trace_id.clone()),
             parent_span_id: trace.map(|trace| trace.span_id),
             arguments: arguments.as_ref().ok().filter(|_| self.options.record_arguments).cloned(),
-        };
-        // A hosted agent's run is its session, whatever it says.
-        let run = match call.principal {
-            Principal::Session(session) => Some(RunId::from(session.as_str())),
-            Principal::Local | Principal::Device(_) => meta.run.map(RunId::from),
         };
         let undecided = UndecidedCall { audit: &self.audit, record: Some(record) };
         let decided = match arguments {
@@ -292,7 +307,8 @@ impl Governor for EngineGovernor {
                 let qualified = call.namespace.map(|namespace| namespace.qualify(call.routed_tool, MAX_NAME));
                 let tool = qualified.unwrap_or_else(|| call.tool.into());
                 let only_looks = call.access == Access::Read || only_looks(call);
-                let tool_call = GatewayToolCall { tool, input, runtime_tool_call_id, only_looks };
+                let always_asks = false;
+                let tool_call = GatewayToolCall { tool, input, runtime_tool_call_id, only_looks, always_asks };
                 let failed = |error: &dyn std::fmt::Display| Decided::failed("gateway:failed", error.to_string());
                 let over_budget = match &run {
                     Some(run) => self.check_budget(call, run).await,

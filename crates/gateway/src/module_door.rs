@@ -8,18 +8,21 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, Shared, WeakShared};
 use parking_lot::Mutex;
 use roost_model::ids::{QuestionId, ServiceId};
-use roost_model::payload::{QuestionAskedPayload, QuestionField};
+use roost_model::payload::{QuestionAskedPayload, QuestionField, UsageReportedPayload};
+use roost_model::run::AgentEvent;
 use serde_json::{Value, json};
 
 use crate::endpoint::Endpoint;
 use crate::governance::EngineGovernor;
 use crate::principal::Principal;
-use crate::upstream::ModuleGateway;
+use crate::runs::Runs;
+use crate::upstream::{ModelCall, ModuleGateway};
 
 /// See the module.
 pub struct ModuleDoor {
     endpoint: Arc<Endpoint>,
     governor: Arc<EngineGovernor>,
+    runs: Arc<Runs>,
     questions: Mutex<HashMap<QuestionKey, WeakShared<Asking>>>,
 }
 
@@ -36,9 +39,9 @@ struct QuestionKey {
 
 impl ModuleDoor {
     /// Modules list and call tools at the endpoint, as clients do; the governor knows the sessions in which people are
-    /// asked.
-    pub fn new(endpoint: Arc<Endpoint>, governor: Arc<EngineGovernor>) -> Self {
-        Self { endpoint, governor, questions: Mutex::default() }
+    /// asked, and the runs take what models cost.
+    pub fn new(endpoint: Arc<Endpoint>, governor: Arc<EngineGovernor>, runs: Arc<Runs>) -> Self {
+        Self { endpoint, governor, runs, questions: Mutex::default() }
     }
 
     /// The question that waits under this key, else a new one.
@@ -89,6 +92,38 @@ impl ModuleGateway for ModuleDoor {
         match result["isError"].as_bool() {
             Some(true) => Err(text),
             _ => Ok(text),
+        }
+    }
+
+    async fn report_model_call(&self, principal: &Principal, run: Option<&str>, call: ModelCall) {
+        let ModelCall { service, model, input_tokens, output_tokens } = call;
+        let reported = match (principal, run) {
+            (Principal::Session(session), _) => {
+                let usage = UsageReportedPayload {
+                    input_tokens: Some(input_tokens),
+                    output_tokens: Some(output_tokens),
+                    cached_input_tokens: None,
+                    reasoning_tokens: None,
+                    cost_usd: None,
+                    context: None,
+                };
+                self.governor.add_usage(session, usage).await.map_err(|error| error.to_string())
+            }
+            (Principal::Local | Principal::Device(_), Some(run)) => {
+                let document = json!({
+                    "kind": "agent.llm_called", "run_id": run, "message": format!("{model}, asked by {service}"),
+                    "data": { "model": model, "inputTokens": input_tokens, "outputTokens": output_tokens },
+                });
+                match AgentEvent::parse(&document) {
+                    Ok(event) => self.runs.report(vec![event]).await.map_err(|error| error.to_string()),
+                    Err(error) => Err(error.to_string()),
+                }
+            }
+            // Whoever names no run has no budget.
+            (Principal::Local | Principal::Device(_), None) => Ok(()),
+        };
+        if let Err(error) = reported {
+            tracing::warn!(error, "What a module used of a model could not be recorded.");
         }
     }
 

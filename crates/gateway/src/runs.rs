@@ -11,21 +11,27 @@ mod schedule;
 mod timeline;
 mod timers;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use roost_log::{Log, RowKind};
 use roost_model::ids::RunId;
-use roost_model::run::{AgentEvent, RunSummary};
+use roost_model::run::{AgentEvent, RunStatus, RunSummary};
+use roost_model::session::SessionRecord;
 use tokio::sync::OnceCell;
 
 pub use agent_calls::AgentCalls;
 pub(crate) use agent_descriptor::wrong_schedule;
 pub use agent_services::{AgentServices, UnfitService};
+pub(crate) use budget::BUDGET_RULE;
 pub use budget::{BudgetLimits, ExceededBudget, OnExceeded, RunBudgets};
 pub use messages::{MessageRole, RunMessages};
 use recorder::Recorder;
 pub use timeline::TimelineEvent;
 pub use timers::Timers;
+
+/// The most sessions that are counted when all runs are: as many as reported runs are kept.
+const MAX_COUNTED: usize = 10_000;
 
 /// Why runs cannot be recorded or read.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +62,12 @@ pub enum RunsError {
     /// The daemon is ending.
     #[error("the daemon is shutting down, so the events were not recorded; send them again later")]
     Closing,
+}
+
+impl RunsError {
+    pub(crate) fn not_recorded(why: impl ToString) -> Self {
+        Self::NotRecorded(why.to_string())
+    }
 }
 
 /// The runs of a daemon. What they need in memory is made when the first run is reported or listed.
@@ -106,6 +118,23 @@ impl Runs {
         runs.sort_by_key(|run| std::cmp::Reverse(run.updated_at));
         runs.truncate(limit);
         Ok(runs.into_iter().map(RunSummary::shown).collect())
+    }
+
+    /// The states of all runs that are kept, at most 10,000 sessions among them.
+    pub async fn statuses(&self) -> Result<Vec<RunStatus>, RunsError> {
+        let (sessions, pending) = (self.log.sessions(MAX_COUNTED).await?, self.log.pending(None).await?);
+        let waiting: HashSet<_> = pending.iter().map(|ask| &ask.session_id).collect();
+        let hosted: HashSet<_> = sessions.iter().map(|record| record.session_id.as_str()).collect();
+        let of_session = |record: &SessionRecord| match RunSummary::from_session(record, &[]).status {
+            RunStatus::Running if waiting.contains(&record.session_id) => RunStatus::Waiting,
+            status => status,
+        };
+        let mut statuses: Vec<_> = sessions.iter().filter(|record| !record.hidden).map(of_session).collect();
+        for (id, body) in self.log.rows(RowKind::Run).await? {
+            let reported = serde_json::from_str::<RunSummary>(&body).ok().filter(|_| !hosted.contains(id.as_str()));
+            statuses.extend(reported.map(|run| run.status));
+        }
+        Ok(statuses)
     }
 
     /// The last events, of one run or of all, in order of time.

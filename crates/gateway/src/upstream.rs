@@ -41,7 +41,7 @@ pub use oauth::{LoginRequest, PendingLogin};
 use probe::needs_no_turn;
 pub use probe::probe;
 pub use service_log::{LogSource, ServiceLog};
-pub use wasm::{GatewayAccess, ModelServer, ModelSettings, ModuleGateway, WasmSettings};
+pub use wasm::{GatewayAccess, ModelCall, ModelServer, ModelSettings, ModuleGateway, WasmSettings};
 
 use crate::client_profile::ClientProfile;
 use crate::era::Era;

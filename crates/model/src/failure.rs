@@ -35,6 +35,8 @@ pub enum FailureCode {
     StorageFull,
     /// The runtime ran a tool without the permission that it had to ask for.
     PolicyViolation,
+    /// The session has used up its budget of tool calls, tokens or cost; raise it in `[budgets]` of roost.toml.
+    BudgetExceeded,
 }
 
 /// Why a task failed, for programs to act on and for people to read.

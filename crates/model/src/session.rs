@@ -176,6 +176,16 @@ impl SessionUsage {
         *self == Self::default()
     }
 
+    /// Adds what an event of the session says was used; whether it says anything of that.
+    pub fn count(&mut self, body: &EventBody) -> bool {
+        match body {
+            EventBody::ToolCallRequested(_) => self.tool_calls += 1,
+            EventBody::UsageReported(usage) => self.add(usage),
+            _ => return false,
+        }
+        true
+    }
+
     fn add(&mut self, reported: &UsageReportedPayload) {
         let UsageReportedPayload { input_tokens, output_tokens, cost_usd, .. } = reported;
         // An update of the context window alone is no call of a model.
@@ -368,14 +378,7 @@ impl SessionRecord {
                 self.queue = update.queue.unwrap_or_else(|| std::mem::take(&mut self.queue));
             }
             EventBody::SessionClosed(_) => self.status = SessionStatus::Closed,
-            EventBody::ToolCallRequested(_) => {
-                self.usage.tool_calls += 1;
-                return;
-            }
-            EventBody::UsageReported(usage) => {
-                self.usage.add(usage);
-                return;
-            }
+            body if self.usage.count(body) => return,
             body => match TaskOutcome::from_body(body) {
                 Some(outcome) => {
                     self.open_task = None;

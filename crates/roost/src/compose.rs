@@ -15,7 +15,7 @@ use roost_adapters::acp::{AcpAdapter, PRESETS, preset};
 use roost_adapters::{BUILT_IN, Setup, TrustedFiles, built_in};
 use roost_cli::{StateDir, blocking, lock};
 use roost_engine::session_client::SessionClient;
-use roost_engine::{Engine, Environments, NativeHistory, Runtimes, WhenFull};
+use roost_engine::{Engine, Environments, NativeHistory, Runtimes, SessionBudgets, WhenFull};
 use roost_gateway::attachment::Attachment;
 use roost_gateway::breaker::BreakerRules;
 use roost_gateway::governance::{EngineGovernor, GovernanceOptions};
@@ -75,24 +75,32 @@ impl Roost {
             let attachment = attachment.clone();
             engine_config.mcp_servers = Arc::new(move |_, token| attachment.servers(token));
         }
+        let limits = budget_limits(&config.budgets, |name| std::env::var(name).ok());
+        // One for all who ask, so that nothing is counted or raised twice.
+        let budgets = RunBudgets::new(limits, log.clone());
+        engine_config.budgets = budgets.clone().map(|budgets| budgets as Arc<dyn SessionBudgets>);
         let runtimes = runtimes_with(state, config, Some(clients.clone()))?;
         let engine = Arc::new(Engine::start(log.clone(), runtimes, engine_config).await?);
         let record_arguments = config.gateway.record_arguments;
         let options = GovernanceOptions { record_arguments, ..GovernanceOptions::default() };
-        let limits = budget_limits(&config.budgets, |name| std::env::var(name).ok());
         let governed = |options: GovernanceOptions| {
-            let budgets = RunBudgets::new(limits, log.clone());
-            Arc::new(EngineGovernor::new(engine.clone(), log.clone(), options).with_budgets(budgets))
+            Arc::new(EngineGovernor::new(engine.clone(), log.clone(), options).with_budgets(budgets.clone()))
         };
         // Whoever applied a manifest said what its agent does by itself; rules that deny it hold all the same.
-        let agent_governor = governed(GovernanceOptions { client_mode: Mode::Yolo, ..options });
+        let agent_governor = governed(GovernanceOptions { client_mode: Mode::Yolo, unattended: true, ..options });
         let governor = governed(options);
         Ok(Self { clients, engine, log, governor, agent_governor, attachment, store })
     }
 
-    /// Shuts the engine and its agents down, records the last calls of the gateway, closes the log and releases the state directory.
-    pub(crate) async fn close(self) {
+    /// Shuts the engine and its agents down.
+    pub(crate) async fn end_sessions(&self) {
         self.engine.shutdown("roost ended").await;
+    }
+
+    /// Shuts down what is left, when nobody calls the gateway any more: records its last calls, closes the log and releases
+    /// the state directory.
+    pub(crate) async fn close(self) {
+        self.end_sessions().await;
         self.governor.close().await;
         self.agent_governor.close().await;
         self.store.close().await;

@@ -49,7 +49,8 @@ impl Gateway {
         let calls = AgentCalls::new(own_calls.clone());
         let run_messages = Arc::new(RunMessages::new(services.clone(), runs.clone(), calls.clone()));
         let timers = Timers::start(services.clone(), runs.clone(), calls);
-        let modules: Arc<dyn ModuleGateway> = Arc::new(ModuleDoor::new(endpoint.clone(), roost.governor.clone()));
+        let modules: Arc<dyn ModuleGateway> =
+            Arc::new(ModuleDoor::new(endpoint.clone(), roost.governor.clone(), runs.clone()));
         access.open(&modules);
         let offered = services.clone();
         roost.attachment.offer(move || offered.any_enabled());

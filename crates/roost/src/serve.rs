@@ -87,7 +87,9 @@ async fn shut_down(launch: &Launch, server: Server, gateway: Gateway, roost: Roo
         // While the state directory is still ours: afterwards it may be a successor's file.
         let _ = tokio::fs::remove_file(file).await;
         // Side by side: an agent may wait for a service, and a service for an agent's answer.
-        tokio::join!(gateway.close(), roost.close());
+        tokio::join!(gateway.close(), roost.end_sessions());
+        // Last, so that every call that ended with a session or a service is recorded.
+        roost.close().await;
     };
     if tokio::time::timeout(FAREWELL, farewell).await.is_err() {
         tracing::error!("Not everything ended in time; holders end what is left.");

@@ -463,8 +463,12 @@ wire! {
         runtime: RuntimeProcess,
         /// The gateway's endpoint.
         gateway: GatewayEndpoint,
+        /// The gateway's own tools.
+        system_tools: SystemTools,
         /// The services in numbers.
         summary: ServiceCounts,
+        /// The runs of agents in numbers, those of hosted sessions included.
+        agents: RunCounts,
         /// The services in short.
         services: Vec<ServiceSummary>,
         /// When this was put together.
@@ -482,6 +486,60 @@ wire! {
         pid: u32,
         /// Seconds since it started.
         uptime_seconds: u64,
+    }
+}
+
+wire! {
+    /// The gateway's own tools, all together and by namespace.
+    SystemTools {
+        /// How many there are.
+        count: u64,
+        /// All of them, under the names that clients call.
+        items: Vec<SystemTool>,
+        /// Those named `runtime__*`.
+        runtime: SystemToolGroup,
+        /// Those named `clarity__*`.
+        clarity: SystemToolGroup,
+    }
+}
+
+wire! {
+    /// The gateway's own tools of one namespace.
+    SystemToolGroup {
+        /// How many there are.
+        count: u64,
+        /// Each of them.
+        items: Vec<SystemTool>,
+    }
+}
+
+wire! {
+    /// A tool of the gateway itself.
+    SystemTool {
+        /// The name that clients call.
+        name: String,
+        /// What it does.
+        description: String,
+    }
+}
+
+wire! {
+    /// Runs of agents in numbers.
+    #[derive(Default)]
+    #[serde(rename_all = "camelCase")]
+    RunCounts {
+        /// All of them that are kept.
+        total_runs: u64,
+        /// Those whose agent works.
+        running: u64,
+        /// Those whose agent waits for somebody or something.
+        waiting: u64,
+        /// Those that ended well.
+        completed: u64,
+        /// Those that ended with an error.
+        failed: u64,
+        /// Those that somebody ended.
+        cancelled: u64,
     }
 }
 

@@ -1,12 +1,14 @@
 //! `GET /api/events`: what happens at the gateway, as a stream of server-sent events.
 //!
-//! An event's id is the number of its record, so a client that comes back with `Last-Event-ID` misses nothing.
+//! An event's id is the number of its record, so a client that comes back with `Last-Event-ID` misses nothing. Clients of
+//! clarity-runtime listen with `EventSource.onmessage`, which hears only events without a name; the kind is in the data.
+//! With `?names=1` every event is named by its kind as well, for clients that listen to single kinds.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::State;
+use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -15,6 +17,7 @@ use futures::stream;
 use roost_log::{Filter, Follower, Start, StreamId};
 use roost_model::ids::SessionId;
 use roost_rpc::{AuditRecord, Method};
+use serde::Deserialize;
 
 use crate::dispatch::Context;
 use crate::fault;
@@ -34,9 +37,17 @@ pub(crate) fn routes() -> Router<Arc<Host>> {
     Router::new().route("/api/events", routing::get(open))
 }
 
+/// Whether events are named by their kinds.
+#[derive(Default, Deserialize)]
+struct Naming {
+    #[serde(default)]
+    names: u8,
+}
+
 async fn open(
     State(host): State<Arc<Host>>,
     Extension(admitted): Extension<AdmittedRequest>,
+    Query(Naming { names }): Query<Naming>,
     headers: HeaderMap,
 ) -> Response {
     if let Err(fault) = admitted.caller.may(Method::AuditList) {
@@ -72,20 +83,21 @@ async fn open(
             drop(permit);
         }
     });
-    let events = futures::StreamExt::map(records, |record| Ok::<_, Infallible>(to_event(&record)));
+    let events = futures::StreamExt::map(records, move |record| Ok::<_, Infallible>(to_event(&record, names > 0)));
     let events = futures::StreamExt::take_until(events, until);
     Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
 }
 
 /// The number after which the last records come.
 async fn first_replayed(host: &Arc<Host>, admitted: &AdmittedRequest) -> Result<u64, roost_rpc::Fault> {
-    let recent = audit::last(&Context::single(host, &admitted.caller), REPLAYED, |_| true).await?;
+    let recent = audit::last(&Context::single(host, &admitted.caller), REPLAYED, |_, _| true).await?;
     Ok(recent.items.first().map_or(recent.last, |first| first.seq - 1))
 }
 
-fn to_event(record: &AuditRecord) -> Event {
-    let event = Event::default().id(record.seq.to_string()).event(&record.kind);
-    // A record is always JSON; if not, the client gets its number and kind.
+fn to_event(record: &AuditRecord, is_named: bool) -> Event {
+    let event = Event::default().id(record.seq.to_string());
+    let event = if is_named { event.event(&record.kind) } else { event };
+    // A record is always JSON; if not, the client gets its number.
     event.json_data(record).unwrap_or_else(|_| Event::default().id(record.seq.to_string()))
 }
 

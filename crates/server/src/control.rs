@@ -27,12 +27,12 @@ use roost_gateway::catalog::Audience;
 use roost_gateway::clarity::{Compiler, InstallCommand};
 use roost_gateway::own_tools::{OwnTool, OwnTools, WithOwnTools};
 use roost_gateway::principal::Principal;
-use roost_rpc::{Fault, FaultCode, Scope};
+use roost_rpc::{Fault, FaultCode, Scope, SystemToolGroup, SystemTools};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 pub(crate) use self::clarity::CompilerVersion;
-use self::table::{TABLE, Who};
+use self::table::{CLARITY, ControlTool, RUNTIME, TABLE, Who};
 use crate::agents::Agent;
 use crate::caller::{Caller, Device, Door};
 use crate::dispatch::Context;
@@ -57,6 +57,22 @@ pub(crate) fn bind(host: &Arc<Host>) {
     if let Some(offered) = &host.control.offered {
         offered.bind(Arc::new(ControlTools(Arc::downgrade(host))));
     }
+}
+
+/// The tools that this daemon offers, for people who ask how it is.
+pub(crate) fn system_tools(host: &Host) -> SystemTools {
+    let offered = || TABLE.iter().filter(|tool| is_offered(host, tool));
+    let group = |namespace: &str| {
+        let items: Vec<_> = offered().filter(|tool| tool.namespace == namespace).map(ControlTool::in_short).collect();
+        SystemToolGroup { count: items.len() as u64, items }
+    };
+    let items: Vec<_> = offered().map(ControlTool::in_short).collect();
+    SystemTools { count: items.len() as u64, items, runtime: group(RUNTIME), clarity: group(CLARITY) }
+}
+
+/// Whether this daemon offers the tool.
+fn is_offered(host: &Host, tool: &ControlTool) -> bool {
+    host.control.offered.is_some() && (host.control.provisioning || !tool.is_gated)
 }
 
 struct ControlTools(Weak<Host>);
@@ -97,8 +113,8 @@ impl<'a> Call<'a> {
 #[async_trait]
 impl OwnTools for ControlTools {
     fn tools(&self) -> Vec<OwnTool> {
-        let provisioning = self.0.upgrade().is_some_and(|host| host.control.provisioning);
-        let offered = TABLE.iter().filter(|tool| provisioning || !tool.is_gated);
+        let host = self.0.upgrade();
+        let offered = TABLE.iter().filter(|tool| host.as_ref().is_some_and(|host| is_offered(host, tool)));
         let listed = offered.map(|tool| OwnTool {
             namespace: tool.namespace,
             name: tool.name,
@@ -126,7 +142,7 @@ impl OwnTools for ControlTools {
     ) -> Result<Map<String, Value>, String> {
         let host = self.0.upgrade().ok_or("the daemon is shutting down")?;
         let found = TABLE.iter().find(|one| one.namespace == namespace && one.name == tool);
-        let offered = found.filter(|tool| host.control.provisioning || !tool.is_gated);
+        let offered = found.filter(|tool| is_offered(&host, tool));
         let tool = offered.ok_or_else(|| format!("there is no tool {namespace}__{tool}"))?;
         let caller = caller(&host, principal).await;
         if tool.who == Who::Admins && caller.scope < Scope::Admin {

@@ -20,6 +20,10 @@ const FAILURES: Record<FailureCode, { what: string; link?: FailureLink }> = {
   RUNTIME_EXITED: { what: "The agent's program ended in the middle of its work." },
   HOST_RESTARTED: { what: "Roost was restarted in the middle of the task." },
   STORAGE_FULL: { what: "The disk is full, so nothing more could be recorded. Make room on it first.", link: "status" },
+  BUDGET_EXCEEDED: {
+    what: "The session has used up its budget. Raise it in [budgets] of roost.toml, then restart Roost.",
+    link: "activity",
+  },
   POLICY_VIOLATION: { what: "The agent ran a tool without asking for it, so Roost stopped it.", link: "activity" },
 };
 

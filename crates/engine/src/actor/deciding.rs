@@ -20,7 +20,7 @@ use super::drafts::CONTROL_TIMEOUT;
 use crate::adapter::{AdapterError, Answer};
 use crate::command::{Decision, Response, ResponseTo};
 use crate::error::Error;
-use crate::gateway_calls::ONLY_LOOKS;
+use crate::gateway_calls::{ALWAYS_ASKS, ONLY_LOOKS};
 use crate::ledger::{Asked, PendingApproval, REPLACED, Resolution, Terms, Verdict};
 use crate::policy_context::{Approver, CallSite, Judgement, call_of};
 use crate::runtime::Profile;
@@ -109,6 +109,9 @@ impl Actor {
                     None => judgement,
                 };
                 match (carries_out, self.gateway_calls.only_looks(call)) {
+                    _ if self.gateway_calls.always_asks(call) && !judgement.is_denial() => {
+                        judgement.asking(ALWAYS_ASKS)
+                    }
                     (true, _) => judgement.allowed_if_asking(PART_OF_ALLOWED_CALL),
                     (false, true) => judgement.allowed_as_read(ONLY_LOOKS),
                     (false, false) => judgement,
@@ -116,6 +119,7 @@ impl Actor {
             }
             Some(_) => stopping(),
         };
+        let judgement = self.judge_spending(judgement).await?;
         let expires_at = self.shared.config.approval_timeout.and_then(|timeout| {
             Some(Timestamp::from_millis(Timestamp::now().as_millis() + i64::try_from(timeout.as_millis()).ok()?))
         });
@@ -154,7 +158,7 @@ impl Actor {
             // Nothing begins in a task that is being stopped.
             return Err(Error::NotPending(id));
         }
-        let (events, reply) = match to {
+        let (events, reply, allowed_rule) = match to {
             ResponseTo::Approval { call, attempt, input_hash, decision } => {
                 let asked = task.ledger.pending_approval(&call).ok_or_else(|| Error::NotPending(id.clone()))?;
                 if attempt.is_some_and(|attempt| attempt != asked.request.identity.attempt) {
@@ -169,13 +173,15 @@ impl Actor {
                 if matches!(decision, Decision::AllowEdited { .. }) && !editable {
                     return Err(AdapterError::Unsupported("take an edited input").into());
                 }
+                let allowed_rule =
+                    Some(asked).filter(|_| decision.allows()).and_then(|asked| asked.rule.map(str::to_owned));
                 let verdict = verdict(&self.profile, asked, decision, by.clone())?;
-                (task.ledger.answer(&call, verdict), RuntimeReply::Decision(call))
+                (task.ledger.answer(&call, verdict), RuntimeReply::Decision(call), allowed_rule)
             }
             ResponseTo::Question { question, answer } => {
                 let resolved = task.ledger.resolve(&question, resolution(&answer, by.clone()));
                 let event = resolved.ok_or_else(|| Error::NotPending(id.clone()))?;
-                (vec![event], RuntimeReply::Answer(question, answer))
+                (vec![event], RuntimeReply::Answer(question, answer), None)
             }
         };
         task.answered.insert(id.clone(), RecordedAnswer { key, by, taken: false });
@@ -184,6 +190,7 @@ impl Actor {
         if let Some(rule) = remembered {
             self.shared.judge.remember(rule);
         }
+        self.note_allowed(allowed_rule.as_deref()).await;
         self.deliver(id, reply).await
     }
 

@@ -47,7 +47,7 @@ impl Actor {
             let next = task.ledger.enter(fact, &mut bodies);
             let mut raw = raw;
             for body in bodies.drain(..) {
-                events.push(self.writer.stamp_and_spill(&self.shared.artifacts, now, body, raw.take()).await);
+                events.push(self.stamp(now, body, raw.take()).await);
             }
             match next {
                 Next::Nothing => {}
@@ -62,6 +62,6 @@ impl Actor {
             }
         }
         self.append(events).await?;
-        Ok(Flow::Continue)
+        self.stop_if_spent().await
     }
 }

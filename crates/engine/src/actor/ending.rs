@@ -41,8 +41,20 @@ impl Actor {
             stop.replies.push(reply);
             return Ok(Flow::Continue);
         }
+        self.begin_stop(reason, by, None, vec![reply]).await
+    }
+
+    /// Asks the runtime to stop. The task ends as stopped, or with this failure.
+    pub(super) async fn begin_stop(
+        &mut self,
+        reason: String,
+        by: Option<Answerer>,
+        failure: Option<TaskError>,
+        replies: Vec<Reply<TaskOutcome>>,
+    ) -> Result<Flow, Error> {
+        let Some(task) = &mut self.task else { return Ok(Flow::Continue) };
         let deadline = Instant::now() + STOP_GRACE;
-        task.stop = Some(Stop { reason: reason.clone(), by, deadline, replies: vec![reply] });
+        task.stop = Some(Stop { reason: reason.clone(), by, failure, deadline, replies });
         task.host.cancel();
         // Answers do not count any more, and viewers should see that at once.
         let closed = task.ledger.close_pending(ApprovalEnd::Stopped, &format!("stopped: {reason}"));
@@ -107,7 +119,10 @@ impl Actor {
         let has_exited = has_exited(&end);
         let end = match (&task.stop, end) {
             // However the runtime reports it, a stopped task was stopped, unless it had completed before.
-            (Some(stop), TaskEnd::Stopped(_) | TaskEnd::Failed(_)) => TaskEnd::Stopped(stop.reason.clone()),
+            (Some(stop), TaskEnd::Stopped(_) | TaskEnd::Failed(_)) => match &stop.failure {
+                Some(failure) => TaskEnd::Failed(Box::new(failure.clone())),
+                None => TaskEnd::Stopped(stop.reason.clone()),
+            },
             (_, end) => end,
         };
         let outcome = match &end {

@@ -30,6 +30,8 @@ struct WaitingCall {
     input_hash: String,
     /// It is not asked about, unless the runtime asked before.
     only_looks: bool,
+    /// It is asked about, whatever allows it.
+    always_asks: bool,
     reply: Reply<GatewayVerdict>,
 }
 
@@ -41,6 +43,11 @@ impl WaitingCalls {
     /// Whether the call with this id is one of a tool that changes nothing.
     pub(super) fn only_looks(&self, id: &ToolCallId) -> bool {
         self.0.iter().any(|call| call.only_looks && call.identity.tool_call_id == *id)
+    }
+
+    /// Whether a person is asked about the call with this id in any case.
+    pub(super) fn always_asks(&self, id: &ToolCallId) -> bool {
+        self.0.iter().any(|call| call.always_asks && call.identity.tool_call_id == *id)
     }
 
     /// Waits until the sender of a call no longer does, and returns that call. Cancel safe.
@@ -69,11 +76,11 @@ impl Actor {
         };
         let input_hash = roost_model::canonical::hash(&call.input);
         let mut events = Vec::new();
-        let only_looks = call.only_looks;
+        let (only_looks, always_asks) = (call.only_looks, call.always_asks);
         let identity = task.ledger.join_gateway_call(call, &mut events);
         let id = identity.tool_call_id.clone();
         self.write(events).await?;
-        self.gateway_calls.0.push(WaitingCall { identity, input_hash, only_looks, reply });
+        self.gateway_calls.0.push(WaitingCall { identity, input_hash, only_looks, always_asks, reply });
         self.judge(&id).await
     }
 

@@ -32,6 +32,8 @@ pub struct PendingApproval<'a> {
     pub request: &'a ToolCallRequestedPayload,
     /// The pattern that an answer with a longer scope than "once" would remember.
     pub offer: Option<&'a CallPattern>,
+    /// The rule because of which it is asked about.
+    pub rule: Option<&'a str>,
 }
 
 /// The result of asking a person about a tool call.
@@ -255,7 +257,8 @@ impl Ledger {
     /// The call, if it waits for a person.
     pub fn pending_approval(&self, id: &ToolCallId) -> Option<PendingApproval<'_>> {
         let call = self.calls.get(id).filter(|call| call.state == CallState::Pending)?;
-        Some(PendingApproval { request: call.request.as_deref()?, offer: call.offer.as_ref() })
+        let rule = call.evaluations.last().and_then(|last| last.rule.as_deref());
+        Some(PendingApproval { request: call.request.as_deref()?, offer: call.offer.as_ref(), rule })
     }
 
     /// The input that a person put in the place of the call's own, if one did.

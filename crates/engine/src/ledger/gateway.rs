@@ -32,6 +32,8 @@ pub struct GatewayToolCall {
     /// Whether it only reads what a service lists, or is a tool of the gateway itself that changes nothing: it is not asked
     /// about, but a rule may deny it.
     pub only_looks: bool,
+    /// Whether a person is asked about it in any case: no mode, rule or remembered answer allows it.
+    pub always_asks: bool,
 }
 
 impl GatewayToolCall {

@@ -231,7 +231,9 @@ fn take_with_gateway(ledger: &mut Ledger, requests: &mut Vec<ToolCallIdentity>, 
         GatewayStep::Request(input, native) => {
             let runtime_tool_call_id = native.map(str::to_owned);
             let input = json!({ "path": input });
-            let call = GatewayToolCall { tool: "docs__search".into(), input, runtime_tool_call_id, only_looks: false };
+            let (only_looks, always_asks) = (false, false);
+            let tool = "docs__search".into();
+            let call = GatewayToolCall { tool, input, runtime_tool_call_id, only_looks, always_asks };
             requests.push(ledger.join_gateway_call(call, &mut events));
         }
         GatewayStep::Decide(number, result) => {

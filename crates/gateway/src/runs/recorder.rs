@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use lru::LruCache;
 use parking_lot::Mutex;
-use roost_log::{Log, RowChange, RowKind, StreamId};
+use roost_log::{Log, RowChange, RowKind, Seq, StreamId};
 use roost_model::event::NewEvent;
 use roost_model::ids::RunId;
 use roost_model::run::{AgentEvent, RunSummary};
@@ -29,8 +29,10 @@ const MAX_RUNS: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
 const CACHED_RUNS: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 /// Keys that are remembered, the latest ones.
 const MAX_KEYS: NonZeroUsize = NonZeroUsize::new(16_384).unwrap();
-/// Events of the host's stream in which a restarted daemon looks for keys.
-const KEYS_AFTER_RESTART: u64 = 4096;
+/// Events of the host's stream in which a restarted daemon looks for keys, the latest ones: several of the biggest reports.
+const EVENTS_AFTER_RESTART: usize = 100_000;
+/// Of them, those that are read at once.
+const PAGE: usize = 4096;
 
 /// A key, and the run within which it is unique.
 type RunKey = (Option<RunId>, String);
@@ -89,27 +91,24 @@ impl Recorder {
     }
 }
 
-/// The keys of the latest events, as a restarted daemon finds them in the log.
+/// The keys of the latest events, as a restarted daemon finds them in the log, whatever retention removed of it.
 async fn stored_keys(log: &dyn Log) -> Result<LruCache<RunKey, ()>, RunsError> {
-    let mut keys = LruCache::new(MAX_KEYS);
-    let host = StreamId::host();
-    let last = log.read(&host, 0, 1).await.map_or_else(|_| 0, |page| page.last_seq);
-    let mut after = last.saturating_sub(KEYS_AFTER_RESTART);
-    while after < last {
-        let page = match log.read(&host, after, KEYS_AFTER_RESTART as usize).await {
-            Err(roost_log::Error::Truncated { resume_at, .. }) if resume_at > after + 1 => {
-                after = resume_at - 1;
-                continue;
-            }
-            page => page?,
-        };
-        let Some(read_to) = page.batch.iter().last().map(|entry| entry.seq()) else { break };
-        for event in page.batch.iter().filter_map(|entry| AgentEvent::from_body(&entry.event().ok()?.body)) {
-            if let Some(key) = event.idempotency_key.clone() {
-                keys.put((event.run_id(), key), ());
-            }
+    let mut latest_first = Vec::new();
+    let (mut before, mut seen) = (Seq::MAX, 0);
+    while seen < EVENTS_AFTER_RESTART && latest_first.len() < MAX_KEYS.get() {
+        let page = log.read_back(&StreamId::host(), before, &[], PAGE).await?;
+        let Some(first) = page.batch.iter().next().map(|entry| entry.seq()) else { break };
+        let events = page.batch.iter().filter_map(|entry| AgentEvent::from_body(&entry.event().ok()?.body));
+        let keys: Vec<_> = events.filter_map(|event| Some((event.run_id(), event.idempotency_key?))).collect();
+        latest_first.extend(keys.into_iter().rev());
+        (before, seen) = (first, seen + page.batch.len());
+        if !page.has_more {
+            break;
         }
-        after = read_to;
+    }
+    let mut keys = LruCache::new(MAX_KEYS);
+    for key in latest_first.into_iter().take(MAX_KEYS.get()).rev() {
+        keys.put(key, ());
     }
     Ok(keys)
 }

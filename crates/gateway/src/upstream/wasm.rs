@@ -32,11 +32,11 @@ use tokio::sync::{OnceCell, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 pub(super) use effects::OutsideWorld;
-pub use gateway_access::{GatewayAccess, ModuleGateway};
+pub use gateway_access::{GatewayAccess, ModelCall, ModuleGateway};
 pub use models::{ModelServer, ModelSettings};
 
 use self::effects::{ModuleCaller, ModuleEffects};
-use self::gateway_access::call_depth;
+use self::gateway_access::CallChain;
 use self::module_log::ModuleLog;
 use super::connector::{ConnectError, ConnectTarget, Connected};
 use super::service_log::{LogSource, ServiceLog};
@@ -276,7 +276,7 @@ impl WasmUpstream {
         let caller = ModuleCaller {
             principal: self.principal.clone(),
             service: self.service.clone(),
-            depth: call_depth(params.get("_meta")),
+            chain: CallChain::of(params.get("_meta")),
         };
         let variables = self.module.declaration.env.clone();
         let effects = ModuleEffects::on_behalf(self.module.outside.clone(), caller, variables);

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "clippy knows test functions, but not their helpers")]
 
 mod agent_services;
+mod budgets;
 mod conformance;
 mod everything;
 mod faults;

@@ -12,16 +12,20 @@ use roost_gateway::endpoint::{Endpoint, EndpointSettings};
 use roost_gateway::governance::GovernanceOptions;
 use roost_gateway::module_door::ModuleDoor;
 use roost_gateway::principal::Principal;
+use roost_gateway::runs::Runs;
 use roost_gateway::services::{ServiceOptions, Services};
 use roost_gateway::upstream::{AddressPolicy, GatewayAccess, ModuleGateway};
 use roost_log::Log;
 use roost_model::approval::{Answerer, Pending, PendingAsk};
+use roost_model::event::NormalizedEventType;
 use roost_model::ids::ServiceId;
+use roost_model::mode::Mode;
 use roost_model::service::Lifecycle;
 use roost_model::service::wasm::{FolderAccess, FolderGrant, WasmCapabilities};
 use roost_policy::{Effect, Rule, RuleSet};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use testkit::model::ModelServer;
 use testkit::soon;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
@@ -41,6 +45,7 @@ const SOURCE: &str = "module Acts
     function remove_file(p: String) -> Unit { x }
     function make_dir(p: String) -> Unit { x }
     function get_secret(n: String) -> Option<String> { x }
+    function call_model(m: String, p: String) -> Result<String, String> { x }
     function hitl_ask(k: String, q: String) -> String { x }
     function tool(t: String, a: String) -> Result<String, String> { x }
     function again() -> Result<String, String> { x }";
@@ -57,6 +62,7 @@ fn module() -> String {
         ("remove_file", 1, false),
         ("make_dir", 1, false),
         ("get_secret", 1, true),
+        ("call_model", 2, true),
         ("hitl_ask", 2, true),
     ] {
         let passed: String = (0..parameters).map(|at| format!("local.get {at} ")).collect();
@@ -86,6 +92,8 @@ struct Stage {
     governed: Governed,
     endpoint: Arc<Endpoint>,
     services: Arc<Services>,
+    runs: Arc<Runs>,
+    model: ModelServer,
     folder: TempDir,
     _door: Arc<dyn ModuleGateway>,
     _connector: support::Gateway,
@@ -100,12 +108,15 @@ impl Stage {
     async fn with_rules(hosts: Option<&[&str]>, rules: &[Rule]) -> Self {
         let rules = Arc::new(RuleSet::new(rules).unwrap());
         let governed = Governed::start_with(|config| config.rules = rules, GovernanceOptions::default()).await;
+        let model = ModelServer::start();
         let (folder, access) = (TempDir::new().unwrap(), GatewayAccess::default());
         let granted = capabilities(&folder);
         let hosts = hosts.map(|hosts| hosts.iter().map(|host| (*host).to_owned()).collect());
         let connector = support::Gateway::with_settings(|settings| {
             settings.wasm.policy = granted.clone();
             settings.wasm.gateway = access.clone();
+            let key = Some("env:TEST_TOKEN".into());
+            settings.wasm.models.openai = roost_gateway::upstream::ModelServer { url: model.url(), key };
             settings.addresses = AddressPolicy::new(hosts);
             settings.secrets = folder.path().join("secrets");
         });
@@ -115,9 +126,11 @@ impl Stage {
         let services = Arc::new(services);
         let settings = EndpointSettings::new("1.2.3");
         let endpoint = Endpoint::new(services.clone(), governed.governor.clone(), settings).unwrap();
-        let door: Arc<dyn ModuleGateway> = Arc::new(ModuleDoor::new(endpoint.clone(), governed.governor.clone()));
+        let runs = Arc::new(Runs::new(Arc::new(governed.host.log.clone()), None));
+        let door: Arc<dyn ModuleGateway> =
+            Arc::new(ModuleDoor::new(endpoint.clone(), governed.governor.clone(), runs.clone()));
         access.open(&door);
-        let stage = Self { governed, endpoint, services, folder, _door: door, _connector: connector };
+        let stage = Self { governed, endpoint, services, runs, model, folder, _door: door, _connector: connector };
         fs::write(stage.path("acts.clarity"), SOURCE).unwrap();
         let add = "(module (func (export \"add\") (param i64 i64) (result i64) (i64.add (local.get 0) (local.get 1))))";
         stage.run("acts", &module(), json!({ "capabilities": granted })).await;
@@ -207,7 +220,7 @@ fn capabilities(folder: &TempDir) -> WasmCapabilities {
     fs::create_dir(&path).unwrap();
     let folders = vec![FolderGrant { path: path.display().to_string(), access: FolderAccess::Write }];
     WasmCapabilities {
-        models: Vec::new(),
+        models: vec!["gpt-*".into()],
         http_hosts: all(),
         folders,
         secrets: all(),
@@ -407,6 +420,52 @@ async fn a_tool_that_a_module_calls_is_judged_and_recorded_as_one_of_its_caller(
     assert!(denied.contains("rule:house"), "{denied}");
     let records = stage.governed.records().await;
     assert_eq!((records[0].tool.as_str(), records[0].success), ("numbers__fn__add", false));
+    stage.governed.host.stop().await;
+}
+
+#[tokio::test]
+async fn a_tool_that_a_module_calls_belongs_to_the_run_and_the_trace_of_its_caller() {
+    let stage = Stage::open(None).await;
+    let trace = "0af7651916cd43dd8448eb211c80319c";
+    let params = json!({
+        "name": "acts__fn__tool", "arguments": { "args": ["numbers__fn__add", r#"{"args": [2, 3]}"#] },
+        "_meta": { "runId": "nightly", "traceparent": format!("00-{trace}-b7ad6b7169203331-01") },
+    });
+    soon("the module answers", stage.endpoint.call_tool_for(&Principal::Local, params)).await.unwrap();
+    let records = stage.governed.records().await;
+    let named: Vec<_> = records
+        .iter()
+        .map(|call| {
+            let run = call.run_id.as_ref().map(roost_model::ids::RunId::as_str);
+            (call.tool.as_str(), run, call.trace_id.as_deref())
+        })
+        .collect();
+    let expected = |tool| (tool, Some("nightly"), Some(trace));
+    assert_eq!(named, [expected("numbers__fn__add"), expected("acts__fn__tool")]);
+    stage.governed.host.stop().await;
+}
+
+#[tokio::test]
+async fn what_a_module_asks_of_a_model_counts_in_the_run_of_its_caller() {
+    let mut stage = Stage::open(None).await;
+    let params = |meta: Value| json!({ "name": "acts__fn__call_model", "arguments": { "args": ["gpt-small", "hello"] }, "_meta": meta });
+    let named = params(json!({ "runId": "nightly" }));
+    soon("the module answers", stage.endpoint.call_tool_for(&Principal::Local, named)).await.unwrap();
+    assert_eq!(stage.model.requests().len(), 1);
+    let runs = stage.runs.list(10).await.unwrap();
+    let run = runs.iter().find(|run| run.run_id.as_str() == "nightly").unwrap();
+    assert!((run.llm_call_count, run.input_tokens > 0, run.output_tokens > 0) == (1, true, true), "{run:?}");
+
+    let session = stage.governed.host.session_in(Mode::Yolo).await;
+    stage.governed.host.begin(&session, "go on").await;
+    let (_runtime, _task) = stage.governed.host.runtimes().task().await;
+    let principal = Principal::Session(session.clone());
+    soon("the module answers", stage.endpoint.call_tool_for(&principal, params(json!({})))).await.unwrap();
+    let expected = run.input_tokens;
+    stage.governed.host.wait_for(&session, NormalizedEventType::UsageReported).await;
+    let used = stage.governed.host.record(&session).await.usage;
+    assert_eq!((used.model_calls, used.input_tokens), (1, expected));
+    stage.runs.close().await;
     stage.governed.host.stop().await;
 }
 

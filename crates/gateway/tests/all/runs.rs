@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use roost_engine::adapter::Fact;
 use roost_engine::{Accepted, Approver, Prompt};
@@ -9,10 +10,11 @@ use roost_gateway::governance::{EngineGovernor, GovernanceOptions};
 use roost_gateway::governor::Permit;
 use roost_gateway::principal::Principal;
 use roost_gateway::runs::{BudgetLimits, OnExceeded, RunBudgets, Runs};
-use roost_log::{Log, RowKind, StreamId};
+use roost_log::{Log, Retention, RowKind, StreamId};
 use roost_model::event::EventBody;
 use roost_model::payload::{BudgetKind, UsageReportedPayload};
 use roost_model::run::{AgentEvent, RunStatus, RunSummary};
+use roost_model::time::Timestamp;
 use roost_policy::Effect;
 use serde_json::{Value, json};
 use testkit::{Harness, facts};
@@ -85,6 +87,36 @@ async fn a_report_that_is_sent_again_is_recorded_once_also_after_a_restart() {
     assert_eq!(counts.len(), 2, "a key counts within its run");
     assert!(counts.iter().all(|(_, count)| *count == 1), "{counts:?}");
     assert_eq!(second.events(Some(&"a".into()), 10).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_report_that_is_sent_again_is_recorded_once_also_after_retention_removed_what_was_before_it() {
+    let host = Harness::start().await;
+    let keyed = |run: &str| event("agent.tool_called", run, &json!({ "key": "k1" }));
+    let first = runs(&host);
+    first.report(vec![keyed("old")]).await.unwrap();
+    let everything = Retention { max_age: Duration::ZERO, max_bytes: u64::MAX };
+    let later = Timestamp::from_millis(Timestamp::now().as_millis() + 60_000);
+    assert!(host.log.retain(everything, later).await.unwrap().events > 0);
+    first.report(vec![keyed("new")]).await.unwrap();
+    first.close().await;
+    let second = runs(&host);
+    second.report(vec![keyed("new")]).await.unwrap();
+    assert_eq!(second.events(Some(&"new".into()), 10).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn the_keys_of_a_big_report_are_all_known_after_a_restart() {
+    let host = Harness::start().await;
+    let report = || -> Vec<_> {
+        (0..10_000).map(|at| event("agent.tool_called", "a", &json!({ "key": format!("k/{at}") }))).collect()
+    };
+    let first = runs(&host);
+    first.report(report()).await.unwrap();
+    first.close().await;
+    let second = runs(&host);
+    second.report(report()).await.unwrap();
+    assert_eq!(rows(&host).await["a"].tool_call_count, 10_000);
 }
 
 #[tokio::test]

@@ -41,6 +41,9 @@ payload! {
         /// The call in that session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool_call_id: Option<ToolCallId>,
+        /// The run that the client names; absent if it names none, and for a hosted agent, whose session is its run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run_id: Option<RunId>,
         /// The trace that the client named in `traceparent`; absent if it named none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trace_id: Option<String>,
@@ -58,7 +61,7 @@ payload! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BudgetKind {
-    /// Tool calls through the gateway.
+    /// Tool calls: all of a hosted agent's, those through the gateway of others.
     Calls,
     /// Tokens that models read and wrote.
     Tokens,
@@ -67,7 +70,8 @@ pub enum BudgetKind {
 }
 
 payload! {
-    /// `mcp.budget_exceeded`: a run has used up what it may; its next tool calls are denied or asked about.
+    /// `mcp.budget_exceeded`: a run has used up what it may. A hosted agent's task is stopped, or a person is asked; others
+    /// are denied their next tool calls. Recorded again, with `raised`, when a person gave the run as much again.
     McpBudgetExceededPayload {
         /// The run; for a hosted agent the id of its session.
         run_id: RunId,
@@ -77,5 +81,8 @@ payload! {
         spent: f64,
         /// How much it may use.
         limit: f64,
+        /// Whether a person then gave the run as much again as every limit says; absent if not.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        raised: bool,
     }
 }

@@ -264,38 +264,42 @@ section! {
 section! {
     /// `[budgets]`: what one agent run may use up before its calls through the gateway stop; 0 means any amount.
     Budgets {
-        /// Tool calls of a run through the gateway.
+        /// Tool calls of a run: all of a hosted agent's, those through the gateway of others.
         calls: u64 = 0,
         /// Tokens that the models of a run read and wrote.
         tokens: u64 = 0,
         /// Cost of a run's models in US dollars.
         cost_usd: f64 = 0.0,
-        /// What happens to a call beyond that.
+        /// What happens to a run beyond that.
         when_exceeded: WhenExceeded = WhenExceeded::Stop,
     }
 }
 
-/// What happens to the calls of a run that has used up its budget.
+/// What happens to a run that has used up its budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum WhenExceeded {
-    /// It is denied.
+    /// A hosted agent's task is stopped, and others are denied their calls.
     Stop,
-    /// A person is asked for as much again.
+    /// A person is asked about the next call, whatever else allows it, and gives as much again.
     Ask,
 }
 
 section! {
     /// `[wasm]`: what the modules of `local_wasm` services may take and do. A module does only what its manifest names, too.
     Wasm {
-        /// Milliseconds that a call may run unless its manifest says otherwise; waiting for others does not count.
-        timeout_ms: NonZeroU32 = NonZeroU32::MIN.saturating_add(1999),
+        /// Milliseconds that a call may run unless its manifest says otherwise, 2000 if unset; waiting for others does not count.
+        timeout_ms: Option<NonZeroU32> = None,
         /// Millions of units of work that a call may take unless its manifest says otherwise; about one per instruction.
         fuel_millions: NonZeroU32 = NonZeroU32::MIN.saturating_add(9999),
         /// Megabytes of memory of a call unless its manifest says otherwise.
         memory_mb: NonZeroU32 = NonZeroU32::MIN.saturating_add(63),
         /// Megabytes of memory that a manifest may ask for.
         max_memory_mb: NonZeroU32 = NonZeroU32::MIN.saturating_add(255),
+        /// Elements of each table of a module unless its manifest says otherwise.
+        table_elements: NonZeroU32 = NonZeroU32::MIN.saturating_add(99_999),
+        /// Kilobytes of stack of a call; a manifest cannot change it.
+        stack_kb: NonZeroU32 = NonZeroU32::MIN.saturating_add(511),
         /// Kilobytes of a result unless the manifest says otherwise.
         output_kb: NonZeroU32 = NonZeroU32::MIN.saturating_add(1023),
         /// Calls of one module at once unless its manifest says otherwise.

@@ -63,6 +63,11 @@ pub(super) fn with_gateway_status(status: Value) -> Value {
     let gateway = json!({
         "runtime": { "version": "0.1.0", "pid": 4242, "uptimeSeconds": 3600 },
         "gateway": { "listen": "127.0.0.1:8766", "mcpPath": "/mcp", "healthy": true, "degraded": [] },
+        "systemTools": {
+            "count": 1, "items": [system_tool()], "runtime": { "count": 1, "items": [system_tool()] },
+            "clarity": { "count": 0, "items": [] },
+        },
+        "agents": { "totalRuns": 3, "running": 1, "waiting": 0, "completed": 2, "failed": 0, "cancelled": 0 },
         "summary": {
             "total": 1, "mcpServices": 1, "agentServices": 0, "running": 1, "runningMcp": 1, "runningAgent": 0,
             "degraded": 0, "stopped": 0, "quarantined": 0, "local": 0, "remote": 1, "localMcp": 0, "remoteMcp": 1,
@@ -75,6 +80,10 @@ pub(super) fn with_gateway_status(status: Value) -> Value {
         status[name] = value.clone();
     }
     status
+}
+
+fn system_tool() -> Value {
+    json!({ "name": "runtime__status_summary", "description": "Counts the services by state and kind." })
 }
 
 fn restart() -> Value {

@@ -1,9 +1,10 @@
 //! Tools that show what happened: the record of the gateway, and the runs of agents.
 
+use roost_model::event::{EventBody, NormalizedEvent};
 use roost_model::ids::RunId;
 use roost_rpc::{RunEventsParams, RunListParams};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::services::clamp;
 use super::{Call, ToolResult, internal};
@@ -21,11 +22,12 @@ struct Limited {
 
 pub(super) async fn get_audit(call: Call<'_>) -> ToolResult {
     let Limited { limit } = call.parse()?;
-    let own = call.session().map(|session| Value::from(format!("session:{session}")));
-    let is_shown = |record: &roost_rpc::AuditRecord| match &own {
-        // An agent sees its own calls, and nobody else's.
-        Some(own) => record.data.get("principal") == Some(own),
-        None => true,
+    let own = call.session().map(|session| format!("session:{session}"));
+    let is_shown = |event: &NormalizedEvent, _: &roost_rpc::AuditRecord| match (&own, &event.body) {
+        (None, _) => true,
+        // An agent sees its own calls, and nobody else's; what others report is nobody's call, whatever it says.
+        (Some(own), EventBody::McpToolCalled(called)) => called.principal == *own,
+        (Some(_), _) => false,
     };
     let items = audit::last(&call.context(), clamp(limit, MAX_EVENTS, 200), is_shown).await?.items;
     Ok(json!({ "items": items }))

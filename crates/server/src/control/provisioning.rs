@@ -92,6 +92,7 @@ pub(super) fn manifest(source_file: &str, module: &str, origin: Value) -> Value 
 }
 
 pub(super) async fn register_local(call: Call<'_>) -> ToolResult {
+    check(call, &local_input())?;
     let wasm_path = required(call, "wasm_path")?;
     let wasm_path = call.host.control.root.join(wasm_path).display().to_string();
     let stem = Path::new(&wasm_path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -110,6 +111,7 @@ pub(super) async fn register_via_url(call: Call<'_>) -> ToolResult {
 }
 
 async fn register_address(call: Call<'_>, argument: &str) -> ToolResult {
+    check(call, &remote_input(argument))?;
     let endpoint = required(call, argument)?;
     let url =
         Url::parse(&endpoint).map_err(|error| Fault::params(format_args!("{argument} is no address: {error}")))?;
@@ -175,6 +177,26 @@ pub(super) async fn apply_manifest(call: Call<'_>) -> ToolResult {
     let mut applied = start_applied(call, &id, start_now.unwrap_or(true), introspect.unwrap_or(true)).await?;
     applied.insert("applied".into(), true.into());
     Ok(Value::Object(applied))
+}
+
+/// Refuses arguments that the tool does not take, and those that are no values of the type that it names.
+fn check(call: Call<'_>, input: &Value) -> Result<(), Fault> {
+    for (name, value) in call.arguments {
+        let schema = &input["properties"][name];
+        let is_fitting = match schema["type"].as_str() {
+            None => return Err(Fault::params(format_args!("invalid arguments: there is no argument \"{name}\""))),
+            Some("string") => value.is_string(),
+            Some("boolean") => value.is_boolean(),
+            Some("integer") => value.is_u64() || value.is_i64(),
+            Some("array") => value.is_array(),
+            Some(_) => value.is_object(),
+        };
+        if !is_fitting && !value.is_null() {
+            let expected = schema["type"].as_str().unwrap_or_default();
+            return Err(Fault::params(format_args!("invalid arguments: {name} must be of the type {expected}")));
+        }
+    }
+    Ok(())
 }
 
 fn optional(call: Call<'_>, name: &str) -> Option<String> {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Call, ToolResult, internal};
 use crate::fault;
-use crate::handlers::service::{self, gateway_status, interface_of, record, summarize};
+use crate::handlers::service::{self, count_services, interface_of, record, summarize};
 
 /// The most lines that `get_logs` returns.
 const MAX_LINES: usize = 1000;
@@ -49,8 +49,8 @@ pub(super) fn counts_schema() -> Value {
 }
 
 pub(super) async fn status_summary(call: Call<'_>) -> ToolResult {
-    let status = gateway_status(call.host);
-    let counts = counts(&status.summary).map(|(name, count)| (name.to_owned(), Value::from(count)));
+    let counts =
+        counts(&count_services(&call.host.services.list())).map(|(name, count)| (name.to_owned(), Value::from(count)));
     Ok(Value::Object(Map::from_iter(counts)))
 }
 

@@ -1,5 +1,6 @@
 //! The one table of the gateway's own tools.
 
+use roost_rpc::SystemTool;
 use serde_json::{Value, json};
 
 use super::schema::{SERVICE, flag, no_arguments, number, object, of_service, result, text};
@@ -54,8 +55,15 @@ pub(super) struct ControlTool {
     pub(super) run: Handler,
 }
 
-const RUNTIME: &str = "runtime";
-const CLARITY: &str = "clarity";
+pub(super) const RUNTIME: &str = "runtime";
+pub(super) const CLARITY: &str = "clarity";
+
+impl ControlTool {
+    /// The name that clients call, and what the tool does.
+    pub(super) fn in_short(&self) -> SystemTool {
+        SystemTool { name: format!("{}__{}", self.namespace, self.name), description: self.description.into() }
+    }
+}
 
 const fn tool(
     namespace: &'static str,
@@ -154,7 +162,7 @@ pub(super) const TABLE: &[ControlTool] = &[
         (clarity::compiler_input, || result(&[("compiler_bin", "string"), ("available", "boolean"), ("installed", "boolean"),
             ("version", "string?"), ("error", "string?"), ("next_steps", "strings?")])),
         |call| Box::pin(clarity::ensure_compiler(call))),
-    tool(CLARITY, "bootstrap_app", CHANGES, "Writes a new Clarity project, compiles it and registers its module as a service; all of it or nothing.",
+    tool(CLARITY, "bootstrap_app", DESTROYS, "Writes a new Clarity project, compiles it and registers its module as a service; all of it or nothing. With `overwrite`, files that are there are replaced.",
         (bootstrap_app::input, || result(&[("project_name", "string"), ("module_name", "string"), ("path", "string"), ("artifact", "string"),
             ("files_written", "strings"), ("files_unchanged", "strings"), ("idempotent", "boolean"), ("service", "nullable"),
             ("started", "boolean"), ("introspected", "boolean")])),

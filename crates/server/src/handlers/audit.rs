@@ -23,16 +23,16 @@ const MAX_EVENTS: usize = 50_000;
 pub(crate) async fn list(context: &Context<'_>, params: AuditListParams) -> Result<AuditListResult, Fault> {
     let most = limit(params.limit, 200);
     match params.after.unwrap_or(0) {
-        0 => last(context, most, |_| true).await,
+        0 => last(context, most, |_, _| true).await,
         after => next(context, most, after).await,
     }
 }
 
-/// The last records that are wanted, the oldest first.
+/// The last records that are wanted by their events and by what they say, the oldest first.
 pub(crate) async fn last(
     context: &Context<'_>,
     most: usize,
-    is_wanted: impl Fn(&AuditRecord) -> bool,
+    is_wanted: impl Fn(&NormalizedEvent, &AuditRecord) -> bool,
 ) -> Result<AuditListResult, Fault> {
     let (log, stream) = (&context.host.sessions.log, StreamId::from(&SessionId::host()));
     let (mut items, mut last, mut before, mut seen) = (Vec::new(), 0, u64::MAX, 0);
@@ -42,7 +42,8 @@ pub(crate) async fn last(
         let (Some(first), Some(newest)) = (seqs.first(), seqs.last()) else { break };
         (before, last, seen) = (*first, last.max(*newest), seen + seqs.len());
         let events = page.batch.iter().filter_map(|entry| entry.event().ok());
-        let mut records: Vec<_> = events.filter_map(from_event).filter(|record| is_wanted(record)).collect();
+        let records = events.filter_map(|event| from_event(event).filter(|record| is_wanted(event, record)));
+        let mut records: Vec<_> = records.collect();
         records.append(&mut items);
         items = records;
         if !page.has_more {
@@ -138,9 +139,13 @@ pub(crate) fn from_event(event: &NormalizedEvent) -> Option<AuditRecord> {
             json!({ "namespace": removed.namespace }),
         ),
         EventBody::McpBudgetExceeded(exceeded) => {
-            let message = format!("the run {} has used up its budget", exceeded.run_id);
+            let message = match exceeded.raised {
+                false => format!("the run {} has used up its budget", exceeded.run_id),
+                true => format!("the run {} was given its budget once more", exceeded.run_id),
+            };
             let data = json!({
                 "runId": exceeded.run_id, "budget": exceeded.budget, "spent": exceeded.spent, "limit": exceeded.limit,
+                "raised": exceeded.raised.then_some(true),
             });
             return Some(record(event, "mcp.budget_exceeded", None, Warn, message, data));
         }
@@ -151,7 +156,9 @@ pub(crate) fn from_event(event: &NormalizedEvent) -> Option<AuditRecord> {
 
 /// The record of what a client reported of a run.
 fn of_run(event: &NormalizedEvent, reported: AgentEvent) -> AuditRecord {
-    let AgentEvent { kind, level, message, service_id, data, .. } = reported;
+    let AgentEvent { kind, level, message, service_id, mut data, .. } = reported;
+    // Who calls is what the gateway itself has seen; a reporter cannot say so.
+    data.remove("principal");
     let level = match level {
         EventLevel::Info => AuditLevel::Info,
         EventLevel::Warn => AuditLevel::Warn,
@@ -172,7 +179,7 @@ fn tool_call(called: &McpToolCalledPayload) -> Value {
         "tool": called.tool, "routedTool": called.routed_tool, "category": category, "success": called.success,
         "error": called.error, "principal": called.principal, "client": called.client, "policy": called.policy,
         "durationUs": called.duration_us, "requestBytes": called.request_bytes,
-        "responseBytes": called.response_bytes, "sessionId": called.session_id, "toolCallId": called.tool_call_id,
+        "responseBytes": called.response_bytes, "sessionId": called.session_id, "toolCallId": called.tool_call_id, "runId": called.run_id,
         "traceId": called.trace_id, "parentSpanId": called.parent_span_id, "arguments": called.arguments,
     })
 }

@@ -13,7 +13,7 @@ use roost_rpc::{
 };
 use serde_json::json;
 
-use super::{agent, routing, service, shape};
+use super::{agent, routing, run, service, shape};
 use crate::caller::Door;
 use crate::cdev::notify::Naming;
 use crate::connection::Connection;
@@ -145,7 +145,7 @@ pub(crate) async fn status(context: &Context<'_>, _: NoParams) -> Result<StatusR
         is_git_repo,
         running_tasks: running,
         pending,
-        gateway: service::gateway_status(host),
+        gateway: service::gateway_status(host).await.map_err(run::shape)?,
     })
 }
 

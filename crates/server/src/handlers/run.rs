@@ -101,7 +101,7 @@ fn limit(given: Option<u32>, default: u32) -> usize {
     given.unwrap_or(default).clamp(1, MAX_LIMIT) as usize
 }
 
-fn shape(error: RunsError) -> Fault {
+pub(crate) fn shape(error: RunsError) -> Fault {
     match error {
         RunsError::Log(error) => fault::log(error),
         RunsError::Service(error) => Fault::params(error).with("field", "service_id"),

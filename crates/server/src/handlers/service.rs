@@ -9,6 +9,7 @@ use roost_gateway::principal::Principal;
 use roost_gateway::services::{BegunLogin, ServiceError, ServiceView, ToolApproval};
 use roost_gateway::tool_pins::PinState;
 use roost_gateway::upstream::LoginRequest;
+use roost_model::event::{EventBody, NormalizedEvent};
 use roost_model::ids::ServiceId;
 use roost_model::service::manifest::{Manifest, ServiceOrigin};
 use roost_rpc::{
@@ -20,7 +21,7 @@ use roost_rpc::{
 };
 use serde_json::{Map, Value};
 
-pub(crate) use summary::{gateway_status, summarize};
+pub(crate) use summary::{count_services, gateway_status, summarize};
 
 use super::audit;
 use crate::blocking::blocking;
@@ -66,7 +67,7 @@ pub(crate) async fn logs(context: &Context<'_>, params: ServiceLogsParams) -> Re
 pub(crate) async fn events(context: &Context<'_>, params: ServiceEventsParams) -> Result<ServiceEventsResult, Fault> {
     let service_id = id(&params.service_id);
     context.host.services.get(&service_id).map_err(fault::service)?;
-    let about = |record: &roost_rpc::AuditRecord| record.service_id.as_ref() == Some(&service_id);
+    let about = |_: &NormalizedEvent, record: &roost_rpc::AuditRecord| record.service_id.as_ref() == Some(&service_id);
     let items = audit::last(context, limit(params.limit, 200), about).await?.items;
     Ok(ServiceEventsResult { service_id, items })
 }
@@ -75,8 +76,11 @@ pub(crate) async fn details(context: &Context<'_>, params: ServiceDetailsParams)
     let service_id = id(&params.service_id);
     let view = context.host.services.get(&service_id).map_err(fault::service)?;
     let log = context.host.services.log(&service_id).map_err(fault::service)?;
-    let is_about = |record: &roost_rpc::AuditRecord| record.service_id.as_ref() == Some(&service_id);
-    let is_call = |record: &roost_rpc::AuditRecord| is_about(record) && record.kind == audit::TOOL_CALLED;
+    let is_about =
+        |_: &NormalizedEvent, record: &roost_rpc::AuditRecord| record.service_id.as_ref() == Some(&service_id);
+    let is_call = |event: &NormalizedEvent, record: &roost_rpc::AuditRecord| {
+        is_about(event, record) && matches!(event.body, EventBody::McpToolCalled(_))
+    };
     let calls = audit::last(context, limit(params.call_limit, 20), is_call).await?.items;
     let recent =
         |record: roost_rpc::AuditRecord| RecentCall { at: record.at, message: record.message, data: record.data };

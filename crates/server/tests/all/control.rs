@@ -260,6 +260,53 @@ async fn without_provisioning_no_tool_registers_services_and_none_is_shown_that_
 }
 
 #[tokio::test]
+async fn the_status_names_the_gateways_own_tools_and_counts_runs_by_their_state() {
+    let (mut door, _) = door().await;
+    let (_agent, _, _task, _runtime) = agent(&mut door).await;
+    let mut local = door.local().await;
+    let of = |run: &str, kind: &str| json!({ "kind": format!("agent.{kind}"), "run_id": run });
+    let events = [of("a", "run_started"), of("b", "run_completed"), of("c", "run_failed"), of("d", "waiting")];
+    local.call("run/report", json!({ "events": events })).await.unwrap();
+    let status = local.call("status/get", json!({})).await.unwrap();
+    let counts = json!({ "totalRuns": 5, "running": 2, "waiting": 1, "completed": 1, "failed": 1, "cancelled": 0 });
+    assert_eq!(status["agents"], counts);
+    let named = |items: &Value| -> BTreeSet<String> {
+        items.as_array().unwrap().iter().map(|tool| name(tool).to_owned()).collect()
+    };
+    let shown = &status["systemTools"];
+    let listed = Value::from(tools(&client(&door, Scope::Admin).await).await);
+    assert_eq!(named(&shown["items"]), named(&listed));
+    assert_eq!(shown["count"].as_u64(), Some(named(&listed).len() as u64));
+    assert!(named(&shown["runtime"]["items"]).iter().all(|name| name.starts_with("runtime__")), "{shown}");
+    assert!(named(&shown["clarity"]["items"]).contains("clarity__help"), "{shown}");
+    assert!(shown["items"][0]["description"].is_string());
+}
+
+#[tokio::test]
+async fn what_registers_a_service_refuses_arguments_that_it_does_not_take() {
+    let (door, _) = door().await;
+    let admin = client(&door, Scope::Admin).await;
+    for (tool, mut arguments) in [
+        ("runtime__register_local", json!({ "wasm_path": "a.wasm", "start_now": false })),
+        ("runtime__register_remote", json!({ "endpoint": "http://127.0.0.1:1/mcp", "start_now": false })),
+        ("runtime__register_via_url", json!({ "url": "http://127.0.0.1:1/docs", "start_now": false })),
+    ] {
+        for (argument, value, why) in [
+            ("tool_namespaec", json!("x"), "there is no argument \"tool_namespaec\""),
+            ("enabled", json!("no"), "enabled must be of the type boolean"),
+            ("module", json!(7), "module must be of the type string"),
+        ] {
+            arguments[argument] = value;
+            let refused = call(&admin, tool, arguments.clone()).await;
+            assert_eq!(refused["isError"], true, "{refused}");
+            assert!(refused["content"][0]["text"].as_str().unwrap().contains(why), "{tool}: {refused}");
+            arguments.as_object_mut().unwrap().remove(argument);
+        }
+    }
+    assert!(door.services.list().is_empty(), "nothing was registered");
+}
+
+#[tokio::test]
 async fn a_secret_that_is_set_is_shown_to_nobody_who_is_asked_about_it_and_is_in_no_record() {
     for path in ["/mcp", "/mcp?surface=lazy"] {
         let harness = Home::new().start_with(|_| {}).await;
@@ -336,6 +383,7 @@ async fn an_agent_sees_of_runs_and_records_only_its_own_and_no_values_of_variabl
     let service = door.services.apply(&manifest("notes")).await.unwrap().id.to_string();
     let other = door.harness.session().await;
     let (agent, session, _task, _runtime) = agent(&mut door).await;
+    let principal = format!("session:{session}");
     let runs = call(&agent, "runtime__get_agent_runs", json!({})).await;
     let runs = runs["structuredContent"]["items"].as_array().unwrap().clone();
     assert_eq!(runs.iter().map(|run| run["runId"].as_str().unwrap()).collect::<Vec<_>>(), [session]);
@@ -343,6 +391,14 @@ async fn an_agent_sees_of_runs_and_records_only_its_own_and_no_values_of_variabl
     assert_eq!(events["isError"], true, "{events}");
     let audit = call(&agent, "runtime__get_audit", json!({})).await;
     assert_eq!(audit["structuredContent"]["items"], json!([]), "the manifest was applied by somebody else");
+    // Nor what somebody reports as if this agent had called something.
+    let forged = json!({ "kind": "agent.tool_called", "run_id": "x", "data": { "principal": principal } });
+    door.local().await.call("run/report", json!({ "events": [forged] })).await.unwrap();
+    let audit = call(&agent, "runtime__get_audit", json!({})).await;
+    assert_eq!(audit["structuredContent"]["items"], json!([]));
+    let listed = door.local().await.call("audit/list", json!({})).await.unwrap();
+    let reported = listed["items"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!((&reported["kind"], &reported["data"]), (&json!("agent.tool_called"), &json!({ "runId": "x" })));
     let shown = call(&agent, "runtime__get_service", json!({ "service_id": service })).await;
     assert!(!shown.to_string().contains("s3cret"), "{shown}");
 }

@@ -36,6 +36,7 @@ mod restarting;
 mod resuming;
 mod routing;
 mod runs;
+mod scopes;
 mod searching;
 mod secrecy;
 mod services;

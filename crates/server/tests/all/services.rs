@@ -1,8 +1,10 @@
 //! Services at the door: who may do what, what others see of it, and the stream of what happens.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use roost_log::{Log, Retention, StreamId};
+use roost_model::event::{EventBody, NewEvent};
 use roost_model::time::Timestamp;
 use roost_rpc::Scope;
 use serde_json::{Value, json};
@@ -70,6 +72,50 @@ async fn the_audit_is_what_a_replay_of_the_log_from_zero_gives() {
         after = page["last"].clone();
     }
     assert_eq!(followed, replayed[701..]);
+}
+
+#[tokio::test]
+async fn whole_records_of_every_kind_are_the_same_by_whichever_way_they_are_read_and_after_a_restart() {
+    let door = Door::open().await;
+    let of_gateway = |body: &EventBody| ["service.", "mcp."].iter().any(|prefix| body.name().starts_with(prefix));
+    let examples = testkit::events::examples().into_iter().filter(|example| of_gateway(&example.body));
+    let events: Vec<_> = examples.map(|example| NewEvent::for_host(example.time, example.body)).collect();
+    door.harness.log.append(&StreamId::host(), events).await.unwrap().await.unwrap();
+    let mut local = door.local().await;
+    let event = json!({ "kind": "agent.handoff", "run_id": "r", "level": "warn", "data": { "to": "b" } });
+    local.call("run/report", json!({ "events": [event] })).await.unwrap();
+    let whole = local.call("audit/list", json!({ "limit": 2000 })).await.unwrap()["items"].clone();
+    let records = whole.as_array().unwrap();
+    let kinds: BTreeSet<_> = records.iter().map(|record| record["kind"].as_str().unwrap()).collect();
+    for kind in
+        ["mcp.tool_called", "mcp.budget_exceeded", "service.manifest_applied", "service.removed", "agent.handoff"]
+    {
+        assert!(kinds.contains(kind), "{kind} is not among {kinds:?}");
+    }
+    let call = records.iter().find(|record| record["kind"] == "mcp.tool_called").unwrap();
+    assert_eq!((&call["data"]["runId"], &call["data"]["arguments"]), (&json!("nightly"), &json!({ "query": "tides" })));
+
+    // Forwards, a few at a time.
+    let (mut forwards, mut after) = (vec![records[0].clone()], records[0]["seq"].clone());
+    while forwards.len() < records.len() {
+        let page = local.call("audit/list", json!({ "limit": 2, "after": after })).await.unwrap();
+        assert_ne!(page["items"], json!([]));
+        forwards.extend(page["items"].as_array().unwrap().clone());
+        after = page["last"].clone();
+    }
+    assert_eq!(&forwards, records);
+    // As a stream.
+    let reader = token(&door, Scope::Observe).await;
+    let mut stream = Stream::open(&door, &reader, "", Some("0")).await;
+    let mut streamed = Vec::new();
+    while streamed.len() < records.len() {
+        streamed.push(stream.next().await.2);
+    }
+    assert_eq!(&streamed, records);
+    // By the next server, which knows only the log.
+    drop((stream, local));
+    let again = Door::over(door.close().await, |_| {}).await;
+    assert_eq!(again.local().await.call("audit/list", json!({ "limit": 2000 })).await.unwrap()["items"], whole);
 }
 
 #[tokio::test]
@@ -185,11 +231,12 @@ async fn a_reader_of_a_log_waits_for_the_next_line() {
 struct Stream(Lines<BufReader<TcpStream>>);
 
 impl Stream {
-    async fn open(door: &Door, token: &str, last: Option<&str>) -> Self {
+    async fn open(door: &Door, token: &str, query: &str, last: Option<&str>) -> Self {
         let mut socket = TcpStream::connect(door.address).await.unwrap();
         let last = last.map(|id| format!("Last-Event-ID: {id}\r\n")).unwrap_or_default();
-        let head =
-            format!("GET /api/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n{last}\r\n");
+        let head = format!(
+            "GET /api/events{query} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n{last}\r\n"
+        );
         socket.write_all(head.as_bytes()).await.unwrap();
         Self(BufReader::new(socket).lines())
     }
@@ -215,7 +262,7 @@ async fn the_stream_tells_what_happens_and_goes_on_where_a_client_was() {
     let mut local = door.local().await;
     let reader = token(&door, Scope::Observe).await;
     let applied = local.call("service/apply", json!({ "manifest": manifest() })).await.unwrap();
-    let mut stream = Stream::open(&door, &reader, None).await;
+    let mut stream = Stream::open(&door, &reader, "?names=1", None).await;
     let (first, name, data) = stream.next().await;
     assert_eq!((name.as_str(), &data["kind"]), ("service.manifest_applied", &json!("service.manifest_applied")));
     assert_eq!(data["seq"].to_string(), first);
@@ -228,11 +275,15 @@ async fn the_stream_tells_what_happens_and_goes_on_where_a_client_was() {
     assert_eq!(names, ["service.starting", "service.tools_approved", "service.interface_refreshed", "service.started"]);
     drop(stream);
     local.call("service/stop", json!({ "service_id": id })).await.unwrap();
-    let mut again = Stream::open(&door, &reader, Some(&first)).await;
+    let mut again = Stream::open(&door, &reader, "?names=1", Some(&first)).await;
     let mut all = Vec::new();
     while all.last().is_none_or(|name| name != "service.stopped") {
         all.push(again.next().await.1);
     }
     names.extend(["service.stopping".to_owned(), "service.stopped".to_owned()]);
     assert_eq!(all, names);
+    // Who hears events without a name, as clarity-runtime sends them, hears all of them.
+    let mut unnamed = Stream::open(&door, &reader, "", None).await;
+    let (id, name, data) = unnamed.next().await;
+    assert_eq!((id, name.as_str(), &data["kind"]), (first, "", &json!("service.manifest_applied")));
 }

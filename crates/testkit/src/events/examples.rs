@@ -449,6 +449,7 @@ fn gateway() -> Vec<EventBody> {
             response_bytes: 0,
             session_id: Some("s1".into()),
             tool_call_id: Some("tc_1".into()),
+            run_id: Some("nightly".into()),
             trace_id: Some("0af7651916cd43dd8448eb211c80319c".into()),
             parent_span_id: Some("b7ad6b7169203331".into()),
             arguments: Some(json!({ "query": "tides" })),
@@ -459,6 +460,7 @@ fn gateway() -> Vec<EventBody> {
             budget: BudgetKind::Tokens,
             spent: 210_000.0,
             limit: 200_000.0,
+            raised: true,
         }
         .into(),
         TaskSteeredPayload { message: TranscriptMessage::user("Only the first ten of them.") }.into(),

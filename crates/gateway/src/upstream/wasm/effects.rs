@@ -15,8 +15,8 @@ use roost_wasm::Effects;
 use roost_wasm::effects::{EffectError, GrantedFile, HttpRequest, HttpResponse, ModelRequest};
 use serde_json::Value;
 
-use super::gateway_access::{GatewayAccess, MAX_DEPTH, meta_of_call};
-use super::models::ModelSettings;
+use super::gateway_access::{CallChain, GatewayAccess, MAX_DEPTH, ModelCall};
+use super::models::{ModelAnswer, ModelSettings};
 use crate::auth_ref::AuthRef;
 use crate::principal::Principal;
 use crate::upstream::ReadVariable;
@@ -46,8 +46,8 @@ pub(super) struct ModuleCaller {
     pub(super) principal: Principal,
     /// The service of the module.
     pub(super) service: ServiceId,
-    /// How many modules have called each other until here.
-    pub(super) depth: u64,
+    /// What its own calls take over from this one.
+    pub(super) chain: CallChain,
 }
 
 /// The effects of one call.
@@ -83,9 +83,17 @@ impl ModuleEffects {
 impl Effects for ModuleEffects {
     async fn call_model(&self, request: ModelRequest) -> Result<String, EffectError> {
         // What nobody asked for must not cost anything.
-        self.caller()?;
+        let caller = self.caller()?;
         let OutsideWorld { client, variable, secrets, models, .. } = &*self.outside;
-        models.ask(client, (variable, secrets.as_path()), request).await
+        let model = request.model.clone();
+        let ModelAnswer { text, input_tokens, output_tokens } =
+            models.ask(client, (variable, secrets.as_path()), request).await?;
+        // Without a gateway nobody has a run in which it could count.
+        if let Ok(gateway) = self.outside.gateway.get() {
+            let call = ModelCall { service: caller.service.clone(), model, input_tokens, output_tokens };
+            gateway.report_model_call(&caller.principal, caller.chain.run.as_deref(), call).await;
+        }
+        Ok(text)
     }
 
     async fn list_models(&self) -> Vec<String> {
@@ -189,7 +197,7 @@ impl Effects for ModuleEffects {
 
     async fn call_tool(&self, tool: &str, arguments: &str) -> Result<String, EffectError> {
         let caller = self.caller()?;
-        if caller.depth >= MAX_DEPTH {
+        if caller.chain.depth >= MAX_DEPTH {
             return Err(format!("{MAX_DEPTH} modules have called each other already; {tool} is not called"));
         }
         if arguments.len() > MAX_ARGUMENTS {
@@ -198,7 +206,7 @@ impl Effects for ModuleEffects {
         let arguments =
             serde_json::from_str(arguments).map_err(|error| format!("its arguments are no JSON: {error}"))?;
         let gateway = self.outside.gateway.get()?;
-        gateway.call_tool(&caller.principal, tool, arguments, meta_of_call(caller.depth + 1)).await
+        gateway.call_tool(&caller.principal, tool, arguments, caller.chain.meta()).await
     }
 }
 

@@ -31,6 +31,13 @@ pub struct ModelSettings {
     pub names: Vec<String>,
 }
 
+/// What a model answered, and what that used.
+pub(super) struct ModelAnswer {
+    pub(super) text: String,
+    pub(super) input_tokens: u64,
+    pub(super) output_tokens: u64,
+}
+
 /// A server of models.
 #[derive(Clone, Debug, Default)]
 pub struct ModelServer {
@@ -41,13 +48,13 @@ pub struct ModelServer {
 }
 
 impl ModelSettings {
-    /// Asks a model and returns its text.
+    /// Asks a model.
     pub(super) async fn ask(
         &self,
         client: &Client,
         (variable, secrets): (&ReadVariable, &Path),
         request: ModelRequest,
-    ) -> Result<String, EffectError> {
+    ) -> Result<ModelAnswer, EffectError> {
         let ModelRequest { model, system, prompt } = request;
         let is_anthropic = model.starts_with(ANTHROPIC_MODELS);
         let (server, name) = if is_anthropic { (&self.anthropic, "anthropic") } else { (&self.openai, "openai") };
@@ -72,7 +79,11 @@ impl ModelSettings {
         let sent = sent.header("content-type", "application/json").body(body.to_string());
         let answer = answer(sent).await.map_err(|why| format!("the model \"{model}\" did not answer: {why}"))?;
         let text = answer.pointer(pointer).and_then(text_of);
-        text.ok_or_else(|| format!("the model \"{model}\" answered without a text"))
+        let text = text.ok_or_else(|| format!("the model \"{model}\" answered without a text"))?;
+        // The names of Anthropic's interface, else those of OpenAI's.
+        let used = |names: [&str; 2]| names.iter().find_map(|name| answer["usage"][name].as_u64()).unwrap_or(0);
+        let input_tokens = used(["input_tokens", "prompt_tokens"]);
+        Ok(ModelAnswer { text, input_tokens, output_tokens: used(["output_tokens", "completion_tokens"]) })
     }
 }
 

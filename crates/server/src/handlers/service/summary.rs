@@ -1,20 +1,26 @@
 //! Services in short, and all of them in numbers.
 
+use std::sync::Arc;
+
+use roost_gateway::runs::RunsError;
 use roost_gateway::services::ServiceView;
+use roost_model::run::RunStatus;
 use roost_model::service::manifest::{ServiceOrigin, ServiceType};
 use roost_model::service::{Health, Lifecycle};
 use roost_model::time::Timestamp;
 use roost_rpc::{
-    GatewayEndpoint, GatewayStatus, InterfaceSummary, RuntimeProcess, ServiceCounts, ServicePolicy, ServiceSummary,
+    GatewayEndpoint, GatewayStatus, InterfaceSummary, RunCounts, RuntimeProcess, ServiceCounts, ServicePolicy,
+    ServiceSummary,
 };
 
+use crate::control;
 use crate::host::Host;
 
-/// How the gateway and its services are.
-pub(crate) fn gateway_status(host: &Host) -> GatewayStatus {
+/// How the gateway, its services and the runs of agents are.
+pub(crate) async fn gateway_status(host: &Host) -> Result<GatewayStatus, RunsError> {
+    let agents = count_runs(host.runs.statuses().await?);
     let views = host.services.list();
-    let mut summary = ServiceCounts::default();
-    views.iter().for_each(|view| count(&mut summary, view));
+    let summary = count_services(&views);
     let is_degraded = |view: &&ServiceView| {
         let (spec, life) = (&view.stored.manifest.spec, &view.life);
         spec.enabled && spec.autostart && (life.lifecycle, life.health) != (Lifecycle::Running, Health::Healthy)
@@ -22,7 +28,7 @@ pub(crate) fn gateway_status(host: &Host) -> GatewayStatus {
     let degraded = views.iter().map(|view| &**view).filter(is_degraded);
     let mut degraded: Vec<_> = degraded.map(|view| view.stored.namespace().as_str().to_owned()).collect();
     degraded.sort();
-    GatewayStatus {
+    Ok(GatewayStatus {
         runtime: RuntimeProcess {
             version: host.daemon.version.clone(),
             pid: std::process::id(),
@@ -34,10 +40,35 @@ pub(crate) fn gateway_status(host: &Host) -> GatewayStatus {
             healthy: degraded.is_empty(),
             degraded,
         },
+        system_tools: control::system_tools(host),
         summary,
+        agents,
         services: views.iter().map(|view| summarize(view)).collect(),
         last_updated: Timestamp::now(),
+    })
+}
+
+/// The services in numbers.
+pub(crate) fn count_services(views: &[Arc<ServiceView>]) -> ServiceCounts {
+    let mut summary = ServiceCounts::default();
+    views.iter().for_each(|view| count(&mut summary, view));
+    summary
+}
+
+fn count_runs(statuses: Vec<RunStatus>) -> RunCounts {
+    let mut counts = RunCounts::default();
+    for status in statuses {
+        counts.total_runs += 1;
+        match status {
+            RunStatus::Queued => {}
+            RunStatus::Running => counts.running += 1,
+            RunStatus::Waiting => counts.waiting += 1,
+            RunStatus::Completed => counts.completed += 1,
+            RunStatus::Failed => counts.failed += 1,
+            RunStatus::Cancelled => counts.cancelled += 1,
+        }
     }
+    counts
 }
 
 fn count(counts: &mut ServiceCounts, view: &ServiceView) {

@@ -26,6 +26,8 @@ pub(super) fn rows() -> Vec<Row> {
         "claude_state": "idle", "agent_state": "idle", "agent_type": "fake", "version": "0.0.0",
         "agent_version": "0.0.0", "connected_clients": 2, "repo_path": "$repo", "repo_name": "repo",
         "watcher_enabled": true, "git_enabled": true, "is_git_repo": true, "running_tasks": 0, "pending": 0,
+        "systemTools": { "runtime": { "items": [] }, "clarity": { "items": [] } },
+        "agents": { "running": 0, "waiting": 0, "failed": 0, "cancelled": 0 },
     });
     vec![
         gives(
