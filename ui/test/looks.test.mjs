@@ -125,7 +125,7 @@ describe("every page", () => {
     ["service", () => `/services/${service}`, (page) => page.getByText("the server is ready")],
     ["activity", () => "/activity", (page) => page.getByText("prompted").first()],
     ["status", () => "/status", (page) => page.locator(".figures svg:has(polyline)").first()],
-    ["devices", () => "/devices", (page) => page.getByText("this browser")],
+    ["devices", () => "/devices", (page) => page.getByText("(this browser)")],
     ["more", () => "/more", (page) => page.getByRole("heading", { name: "Notifications" })],
     ["nowhere", () => "/services/none", (page) => page.getByRole("heading", { name: "This service cannot be shown" })],
   ];
@@ -188,6 +188,39 @@ describe("every page", () => {
       if (PICTURED.includes(look)) await picture(page, `pair-${look}`);
       await assertLooksRight(page, `pair on ${look}`);
     }
+  });
+
+  test("a phone's session has a header of two rows, and a desk of 1100 pixels has the right column", async () => {
+    const phone = pages["phone-light"];
+    await phone.goto(daemon.http + sessions.works);
+    await phone.getByText("5 tests").first().waitFor();
+    const header = await phone.locator(".session .head").first().boundingBox();
+    assert.ok(header.height <= 2 * 44 + 8, `the header is ${header.height} high`);
+    const desk = pages["desk-dark"];
+    const before = desk.viewportSize();
+    await desk.setViewportSize({ width: 1100, height: 800 });
+    await desk.goto(daemon.http + sessions.done);
+    await desk.getByRole("complementary", { name: "About this session" }).waitFor();
+    assert.ok((await desk.getByRole("log", { name: "Transcript" }).boundingBox()).width >= 400, "the transcript has room");
+    assert.ok((await desk.evaluate(() => document.documentElement.scrollWidth)) <= 1100, "nothing is wider than the desk");
+    await desk.setViewportSize(before);
+  });
+
+  test("single keys act unless somebody turned them off", async () => {
+    const page = pages["desk-dark"];
+    const pressed = async () => {
+      await page.evaluate(() => document.activeElement.blur());
+      await page.keyboard.press("?");
+      return page.getByRole("dialog", { name: "Keys" }).isVisible();
+    };
+    await page.goto(`${daemon.http}/more`);
+    const choice = page.getByRole("checkbox", { name: /Single keys act/ });
+    await choice.uncheck();
+    assert.equal(await pressed(), false);
+    await page.reload();
+    assert.equal(await choice.isChecked(), false, "the choice stays");
+    await choice.check();
+    assert.equal(await pressed(), true);
   });
 
   test("nothing is wider than a phone", async () => {

@@ -94,6 +94,27 @@ describe("functions of the page", () => {
     assert.equal(isDangerous({ rule: "claude_settings:ask Bash(rm:*)", kind: "execute", class: "dangerous" }), true);
   });
 
+  test("what a call would do is said in words that people know", async () => {
+    const { callFacts, callWords, ruleText } = await load("/src/session/call.ts");
+    const words = (name, input, kind) => callWords(callFacts(name, input, kind), name, kind);
+    assert.equal(words("execute", { command: "ls" }, "execute"), "Run a command");
+    assert.equal(words("edit", { path: "a", old_string: "x", new_string: "y" }, "edit"), "Change a file");
+    assert.equal(words("Write", { path: "a", content: "y" }, "edit"), "Write a whole file");
+    assert.equal(words("rm", { path: "a" }, "delete"), "Delete a file");
+    assert.equal(words("Grep", { pattern: "x" }, "search"), "Search");
+    assert.equal(words("mcp__notes__take", { text: "x" }, undefined), "Use the service “notes”");
+    assert.equal(words("think", {}, undefined), "Use the tool “think”");
+    assert.equal(ruleText("permission_mode:dangerous"), "dangerous calls ask in every mode");
+  });
+
+  test("a text that begins with what was typed fits better than one in which its letters lie apart", async () => {
+    const { rankOf } = await load("/src/text/rank.ts");
+    assert.deepEqual(["report.rs", "src/report.rs", "prefix", "rare"].map((text) => rankOf(text, "re")), [0, 1, 2, 2]);
+    assert.equal(rankOf("Write the changelog", "re"), undefined);
+    assert.equal(rankOf("Write the changelog", "wcl"), 3);
+    assert.equal(rankOf("anything", ""), 0);
+  });
+
   test("every argument of a call is shown, whichever names the agent gave them", async () => {
     const { callFacts } = await load("/src/session/call.ts");
     const left = (input) => Object.keys(input).filter((key) => !callFacts("tool", input, undefined).told.includes(key));
@@ -166,6 +187,31 @@ describe("functions of the page", () => {
     const left = (filter) => entries.filter((entry) => fits(entry, { ...all, ...filter })).length;
     assert.deepEqual([left({}), left({ sources: new Set(["services"]) }), left({ isTroubleOnly: true }), left({ words: "notes take" }), left({ about: "svc_1" }), left({ about: "s" })], [5, 1, 2, 1, 2, 4]);
     assert.deepEqual(buckets(entries, 10_000, 2, 5_000), [{ at: 0, good: 2, bad: 0 }, { at: 5, good: 0, bad: 2 }]);
+  });
+
+  test("an answer in the timeline says who decided what, and which way", async () => {
+    const { merge } = await load("/src/activity/timeline.ts");
+    const at = (second) => new Date(second * 1000).toISOString();
+    const run = (seq, kind, message, data) => ({ seq, at: at(seq), kind, level: "info", message, data: { runId: "s", agent: "demo", ...data } });
+    const told = merge(
+      [
+        run(1, "agent.waiting", "approval of cargo test", { toolCallId: "a", subject: "cargo test" }),
+        run(2, "agent.hitl_input", "allowed by Ada's laptop", { toolCallId: "a", decision: "allow", end: "answered", answeredBy: "Ada's laptop" }),
+        run(3, "agent.hitl_input", "denied by Ada's laptop: use a branch", { toolCallId: "a", decision: "deny", end: "answered", answeredBy: "Ada's laptop" }),
+        run(4, "agent.hitl_input", "denied, because nobody answered in time", { toolCallId: "a", decision: "deny", end: "expired" }),
+        run(5, "agent.hitl_input", "answered by Ada's phone", { questionId: "q", outcome: "answered", answeredBy: "Ada's phone" }),
+        run(6, "agent.hitl_input", "a message that steers", {}),
+        run(7, "agent.waiting", "answer to: Which harbour?", { questionId: "q", subject: "Which harbour?" }),
+      ],
+      [],
+    ).map(({ what, message }) => [what, message]).reverse();
+    assert.deepEqual(told.slice(1, 6), [
+      ["allowed", "Ada's laptop allowed “cargo test”"],
+      ["denied", "Ada's laptop denied “cargo test”: use a branch"],
+      ["not answered", "“cargo test” denied, because nobody answered in time"],
+      ["answered", "Ada's phone answered “Which harbour?”"],
+      ["answered", "a message that steers"],
+    ]);
   });
 
   test("a definition of a tool is the same text whatever the order of its members", async () => {

@@ -63,12 +63,39 @@ function lookOf(kind: string): Look {
   return LOOKS[kind] ?? [words, "circleDot", "muted", kind.startsWith("service") ? "services" : "agents"];
 }
 
-export function fromRun(event: RunEvent): TimelineEntry {
+/** What a call or a question is about, by its id: an answer names only that. */
+type Subjects = ReadonlyMap<unknown, string>;
+
+function subjectsOf(events: readonly RunEvent[]): Subjects {
+  const told = events.filter((event) => text(event.data.subject) !== "");
+  return new Map(told.map((event) => [event.data.toolCallId ?? event.data.questionId, text(event.data.subject)]));
+}
+
+/** What somebody decided, which way and about what. */
+function answerLook({ data, message }: RunEvent, subjects: Subjects): { what: string; icon: IconName; tone: Tone; message: string } | undefined {
+  const about = subjects.get(data.toolCallId ?? data.questionId);
+  const by = text(data.answeredBy);
+  const quoted = about ? `“${about}”` : "";
+  if (data.questionId !== undefined && typeof data.outcome === "string") {
+    return { what: data.outcome, icon: data.outcome === "answered" ? "check" : "circleX", tone: "muted", message: by && quoted ? `${by} ${data.outcome} ${quoted}` : [message, quoted].filter(Boolean).join(": ") };
+  }
+  if (typeof data.decision !== "string") return undefined;
+  const isAllowed = data.decision === "allow";
+  const what = isAllowed ? "allowed" : "denied";
+  const [icon, tone]: [IconName, Tone] = isAllowed ? ["check", "done"] : ["circleX", "failed"];
+  const reason = /^denied by [^:]*: (.*)$/s.exec(message)?.[1];
+  if (!by || data.end !== "answered") return { what: data.end === "answered" ? what : "not answered", icon, tone: "muted", message: [quoted, message].filter(Boolean).join(" ") };
+  return { what, icon, tone, message: `${by} ${what} ${quoted || "a call"}${reason ? `: ${reason}` : ""}` };
+}
+
+export function fromRun(event: RunEvent, subjects: Subjects = new Map()): TimelineEntry {
   const [what, icon, tone, source] = lookOf(event.kind);
   const run = text(event.data.runId);
+  const answer = event.kind === "agent.hitl_input" ? answerLook(event, subjects) : undefined;
   return {
     id: `run:${run}:${event.seq}`, at: Date.parse(event.at), source, what, icon, message: ORDINARY_ENDS[event.message] ?? (event.kind === "agent.run_failed" ? plainReason(event.message) : event.message), who: text(event.data.agent), run,
     seq: event.seq, service: event.serviceId, isTrouble: event.level !== "info", tone: event.level === "error" ? "failed" : tone,
+    ...answer,
   };
 }
 
@@ -91,7 +118,8 @@ const isNoise = (event: RunEvent) => event.kind === "agent.run_created" || (even
 /** Both in one, the latest first. A call that the gateway recorded is not shown once more as the agent's. */
 export function merge(events: readonly RunEvent[], records: readonly AuditRecord[]): TimelineEntry[] {
   const recorded = new Set(records.map((record) => record.data.toolCallId).filter(Boolean));
-  const runs = events.filter((event) => !isNoise(event) && (event.kind !== "agent.tool_called" || !recorded.has(event.data.toolCallId))).map(fromRun);
+  const subjects = subjectsOf(events);
+  const runs = events.filter((event) => !isNoise(event) && (event.kind !== "agent.tool_called" || !recorded.has(event.data.toolCallId))).map((event) => fromRun(event, subjects));
   return [...runs, ...records.map(fromAudit)].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
 }
 

@@ -7,14 +7,20 @@ import { callFacts } from "../session/call";
 import type { PendingRequest } from "roost-client";
 import { router, sessionAddress } from "./router.svelte";
 
-export const notificationsPossible = () => "Notification" in window && window.isSecureContext;
+const areThere = () => "Notification" in window && window.isSecureContext;
+
+/** Whether this page may show some. A certificate that the browser does not trust, such as a self-signed one that somebody let through, brings no service worker, without which a phone shows none. */
+export const notificationsPossible = () => areThere() && attention.hasWorker;
 
 class Attention {
-  permission = $state(notificationsPossible() ? Notification.permission : "denied");
+  permission = $state(areThere() ? Notification.permission : "denied");
+  /** Whether the service worker is registered. */
+  hasWorker = $state(false);
   #told = new Set<string>();
   #isFirst = true;
 
   constructor() {
+    void navigator.serviceWorker?.ready.then(() => (this.hasWorker = true));
     // A notification that was touched names the place to show.
     navigator.serviceWorker?.addEventListener("message", ({ data }: MessageEvent) => {
       if (typeof data?.go === "string" && data.go.startsWith("/s/")) router.go(data.go);

@@ -9,8 +9,12 @@ export interface KeyCommand {
   run: () => void;
 }
 
+const SINGLE = "roost.single-keys";
+
 class Keys {
   commands = $state.raw<readonly KeyCommand[]>([]);
+  /** Whether keys without a modifier act; somebody who dictates turns them off (WCAG 2.1.4). */
+  isSingleOn = $state(localStorage.getItem(SINGLE) !== "off");
   isHelpOpen = $state(false);
   isPaletteOpen = $state(false);
   #first = "";
@@ -18,6 +22,12 @@ class Keys {
 
   constructor() {
     addEventListener("keydown", (event) => this.#press(event));
+  }
+
+  setSingle(isOn: boolean): void {
+    this.isSingleOn = isOn;
+    if (isOn) localStorage.removeItem(SINGLE);
+    else localStorage.setItem(SINGLE, "off");
   }
 
   /** Adds commands; returns what takes them away again. Those that were added last win. */
@@ -33,6 +43,7 @@ class Keys {
       this.isPaletteOpen = !this.isPaletteOpen;
       return;
     }
+    if (!this.isSingleOn) return;
     if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
     // A key that is held says nothing more than that it was pressed.
     if (event.repeat) return;

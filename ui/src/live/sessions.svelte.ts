@@ -32,6 +32,8 @@ const PAGE = 500;
 /** Sessions at work whose last line is read, and a `seq` beyond every end. */
 const LINES_READ = 20;
 const END = Number.MAX_SAFE_INTEGER;
+/** Pieces of an answer that is being written, of which its last line is made. */
+const PIECES_READ = 24;
 
 export type SessionState = "waiting" | "working" | "failed" | "stopped" | "done" | "ready";
 
@@ -160,8 +162,14 @@ class Sessions {
   }
 
   async #readLastLine({ session_id, project_path }: SessionInfo): Promise<void> {
-    const types = ["model.output.completed", "tool.call.requested"];
-    const [last] = (await live.call("log/read", { session_id, before_seq: END, types, limit: 1 })).events;
+    const types = ["model.output.completed", "tool.call.requested", "model.output.delta"];
+    const { events } = await live.call("log/read", { session_id, before_seq: END, types, limit: PIECES_READ });
+    const last = events.at(-1);
+    // A long answer is written in pieces before it is complete.
+    if (last?.type === "model.output.delta") {
+      const pieces = events.flatMap((event) => (event.type === "model.output.delta" && event.payload.block_id === last.payload.block_id ? [event.payload.delta] : []));
+      if (last.payload.kind === "text_delta") this.#setLastLine(session_id, pieces.join(""));
+    }
     if (last?.type === "tool.call.requested") {
       const { subject, sort } = callFacts(last.payload.name, last.payload.input, last.payload.kind);
       this.#setLastLine(session_id, `${sort === "command" ? "$ " : ""}${oneLine(shortPath(subject, project_path))}`);

@@ -28,6 +28,7 @@ import inbox from "lucide-static/icons/inbox.svg?raw";
 import loader from "lucide-static/icons/loader-circle.svg?raw";
 import monitor from "lucide-static/icons/monitor-smartphone.svg?raw";
 import octagonX from "lucide-static/icons/octagon-x.svg?raw";
+import paperclip from "lucide-static/icons/paperclip.svg?raw";
 import pencil from "lucide-static/icons/pencil.svg?raw";
 import play from "lucide-static/icons/play.svg?raw";
 import plug from "lucide-static/icons/plug.svg?raw";
@@ -35,6 +36,7 @@ import plus from "lucide-static/icons/plus.svg?raw";
 import rotate from "lucide-static/icons/rotate-cw.svg?raw";
 import search from "lucide-static/icons/search.svg?raw";
 import server from "lucide-static/icons/server.svg?raw";
+import share from "lucide-static/icons/share-2.svg?raw";
 import square from "lucide-static/icons/square.svg?raw";
 import terminal from "lucide-static/icons/terminal.svg?raw";
 import trash from "lucide-static/icons/trash-2.svg?raw";
@@ -46,7 +48,7 @@ import x from "lucide-static/icons/x.svg?raw";
 const files = {
   activity, arrowDown, arrowLeft, arrowUp, brain, check, chevronDown, chevronLeft, chevronRight, circle, circleCheck, circleDot,
   circleHelp, circleX, ellipsis, eye, file, fileDiff, folder, folderGit, gitBranch, globe, hourglass, image, inbox, loader,
-  monitor, octagonX, pencil, play, plug, plus, rotate, search, server, square, terminal, trash, triangleAlert, wifiOff,
+  monitor, octagonX, paperclip, pencil, play, plug, plus, rotate, search, server, share, square, terminal, trash, triangleAlert, wifiOff,
   wrench, x,
 };
 

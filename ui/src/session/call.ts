@@ -105,18 +105,28 @@ export function holdsAnywhere(pattern: CallPattern): boolean {
   return !(pattern.touches && "file" in pattern.touches);
 }
 
+/** What a call would do, in words; the tool's own name is no word that people know. */
+export function callWords({ sort, change, service }: CallFacts, name: string, kind: ToolKind | undefined): string {
+  if (sort === "command") return "Run a command";
+  if (sort === "edit") return kind === "delete" ? "Delete a file" : kind === "move" ? "Move a file" : change?.isWhole ? "Write a whole file" : "Change a file";
+  if (sort === "read") return "Read a file";
+  if (sort === "search") return "Search";
+  if (sort === "fetch") return "Open an address";
+  return service ? `Use the service “${service}”` : `Use the tool “${name}”`;
+}
+
 /** The rule that asked, in words. */
 export function ruleText(rule: string | undefined): string {
   if (!rule) return "no named rule";
-  if (rule === DANGEROUS_RULE) return "Asks in every mode";
+  if (rule === DANGEROUS_RULE) return "dangerous calls ask in every mode";
   const mode = /^permission_mode:(\w+)/.exec(rule)?.[1];
-  return mode ? (MODE_RULES[mode] ?? `The mode “${mode.replace("_", " ")}” decided`) : rule;
+  return mode ? (MODE_RULES[mode] ?? `the mode “${mode.replace("_", " ")}” decides`) : rule;
 }
 
 const MODE_RULES: Record<string, string> = {
   plan: "Plan mode only reads",
   ask: "Ask mode asks before changes",
-  accept_edits: "This mode asks before all but edits",
+  accept_edits: "this mode asks before all but edits",
   auto: "Auto mode asks before dangerous calls",
   yolo: "Yolo mode asks for nothing",
 };

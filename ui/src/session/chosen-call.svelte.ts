@@ -7,7 +7,7 @@ import type { Row } from "./rows";
 class ChosenCall {
   /** The `id` of its item; empty if none is chosen. */
   id = $state("");
-  readonly #column = new MediaQuery("min-width: 1280px");
+  readonly #column = new MediaQuery("min-width: 1100px");
 
   get hasColumn(): boolean {
     return this.#column.current;
