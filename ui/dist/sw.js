@@ -2,6 +2,8 @@
 // kept here. The page's files have a hash in their names, so one that was fetched never changes.
 
 const CACHE = "shell-1";
+/** How long the daemon may take before the page that is kept is shown, in milliseconds. */
+const PATIENCE_MS = 2_000;
 /** The addresses that are the page; everything else there is the daemon's own. */
 const PLACES = /^\/((s|w|services|activity|new|status|devices|more|pair)(\/|$))?$|^\/(s|w|services)\//;
 
@@ -15,21 +17,24 @@ self.addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
   if (request.method !== "GET" || origin !== location.origin) return;
-  if (request.mode === "navigate" && PLACES.test(pathname)) event.respondWith(shell(request));
+  if (request.mode === "navigate" && PLACES.test(pathname)) event.respondWith(shell(event));
   else if (pathname.startsWith("/assets/")) event.respondWith(asset(request));
 });
 
-/** The page from the daemon, or the last one if there is none. */
-async function shell(request) {
-  try {
-    const answer = await fetch(request);
-    if (answer.ok && answer.headers.get("content-type")?.startsWith("text/html")) await replaceShell(answer.clone());
-    return answer;
-  } catch (error) {
-    const kept = await caches.match("/");
-    if (kept) return kept;
-    throw error;
-  }
+/** The page from the daemon, or the last one if none comes: a network that swallows everything fails nothing. */
+async function shell(event) {
+  const fresh = freshShell(event.request);
+  // It may come later, and is kept for the next time.
+  event.waitUntil(fresh.catch(() => {}));
+  const late = new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
+  const answer = await Promise.race([fresh.catch(() => undefined), late]);
+  return answer ?? (await caches.match("/")) ?? fresh;
+}
+
+async function freshShell(request) {
+  const answer = await fetch(request);
+  if (answer.ok && answer.headers.get("content-type")?.startsWith("text/html")) await replaceShell(answer.clone());
+  return answer;
 }
 
 /** Keeps the page, and forgets the files of an older one. */

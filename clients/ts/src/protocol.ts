@@ -358,6 +358,8 @@ export interface Methods {
   "device/list": { params: NoParams; result: DeviceListResult };
   /** Forgets a device: its tokens end and its connections close. */
   "device/revoke": { params: DeviceRevokeParams; result: Success };
+  /** Makes a token for a program, which is listed and revoked like a device. */
+  "device/token": { params: DeviceTokenParams; result: DeviceTokenResult };
   /** Lists the devices that wait for somebody to let them in. */
   "device/pending": { params: NoParams; result: WaitingDevicesResult };
   /** Lets a device in that waits, or turns it away. */
@@ -975,7 +977,7 @@ export interface BootstrapStatus {
 
 /** What a run may use up. */
 export type BudgetKind =
-  /** Tool calls through the gateway. */
+  /** Tool calls: all of a hosted agent's, those through the gateway of others. */
   | "calls"
   /** Tokens that models read and wrote. */
   | "tokens"
@@ -1371,6 +1373,26 @@ export interface DeviceRevokedPayload {
   reason: string;
 }
 
+/** Parameters of `device/token`. */
+export interface DeviceTokenParams {
+  /** Name under which the program is listed among the devices. */
+  name: string;
+  /** What the program may do: `observe`, or `operate` if absent. Never `admin`. */
+  scope?: Scope;
+}
+
+/** The token of a program. It cannot be asked for again. */
+export interface DeviceTokenResult {
+  /** Id of the program among the devices, for `device/revoke`. */
+  device_id: string;
+  /** The token, for `Authorization: Bearer`. It is not refreshed. */
+  token: string;
+  /** What it allows. */
+  scope: Scope;
+  /** When it ends: a year after it was made, unless it is revoked before. */
+  expires_at: Timestamp;
+}
+
 /** A change that a tool call makes to a file. */
 export interface DiffElement {
   /** The `tool_id` of the call. */
@@ -1593,7 +1615,9 @@ export type FailureCode =
   /** The disk is full, so events could no longer be stored. */
   | "STORAGE_FULL"
   /** The runtime ran a tool without the permission that it had to ask for. */
-  | "POLICY_VIOLATION";
+  | "POLICY_VIOLATION"
+  /** The session has used up its budget of tool calls, tokens or cost; raise it in `[budgets]` of roost.toml. */
+  | "BUDGET_EXCEEDED";
 
 /** What happened to a file. */
 export type FileChange =
@@ -3084,7 +3108,7 @@ export interface Manifest {
   spec: ServiceSpec;
 }
 
-/** `mcp.budget_exceeded`: a run has used up what it may; its next tool calls are denied or asked about. */
+/** `mcp.budget_exceeded`: a run has used up what it may. A hosted agent's task is stopped, or a person is asked; others are denied their next tool calls. Recorded again, with `raised`, when a person gave the run as much again. */
 export interface McpBudgetExceededPayload {
   /** The run; for a hosted agent the id of its session. */
   run_id: RunId;
@@ -3094,6 +3118,8 @@ export interface McpBudgetExceededPayload {
   spent: number;
   /** How much it may use. */
   limit: number;
+  /** Whether a person then gave the run as much again as every limit says; absent if not. */
+  raised?: boolean;
 }
 
 /** An MCP server of a session: a program that its runtime starts (`command`), or an address (`url`). */
@@ -3151,6 +3177,8 @@ export interface McpToolCalledPayload {
   session_id?: SessionId;
   /** The call in that session. */
   tool_call_id?: ToolCallId;
+  /** The run that the client names; absent if it names none, and for a hosted agent, whose session is its run. */
+  run_id?: RunId;
   /** The trace that the client named in `traceparent`; absent if it named none. */
   trace_id?: string;
   /** The client's span within that trace. */
@@ -4128,6 +4156,22 @@ export interface RuleRemovedPayload {
   rule: RememberedRule;
   /** The client that removed it. */
   removed_by: Answerer;
+}
+
+/** Runs of agents in numbers. */
+export interface RunCounts {
+  /** All of them that are kept. */
+  totalRuns: number;
+  /** Those whose agent works. */
+  running: number;
+  /** Those whose agent waits for somebody or something. */
+  waiting: number;
+  /** Those that ended well. */
+  completed: number;
+  /** Those that ended with an error. */
+  failed: number;
+  /** Those that somebody ended. */
+  cancelled: number;
 }
 
 /** Something that happened in a run. */
@@ -5950,8 +5994,12 @@ export interface StatusResult {
   runtime: RuntimeProcess;
   /** The gateway's endpoint. */
   gateway: GatewayEndpoint;
+  /** The gateway's own tools. */
+  systemTools: SystemTools;
   /** The services in numbers. */
   summary: ServiceCounts;
+  /** The runs of agents in numbers, those of hosted sessions included. */
+  agents: RunCounts;
   /** The services in short. */
   services: ServiceSummary[];
   /** When this was put together. */
@@ -6051,6 +6099,34 @@ export interface SubscriptionsResult {
 export interface Success {
   /** Always true; a failure is an error. */
   success: boolean;
+}
+
+/** A tool of the gateway itself. */
+export interface SystemTool {
+  /** The name that clients call. */
+  name: string;
+  /** What it does. */
+  description: string;
+}
+
+/** The gateway's own tools of one namespace. */
+export interface SystemToolGroup {
+  /** How many there are. */
+  count: number;
+  /** Each of them. */
+  items: SystemTool[];
+}
+
+/** The gateway's own tools, all together and by namespace. */
+export interface SystemTools {
+  /** How many there are. */
+  count: number;
+  /** All of them, under the names that clients call. */
+  items: SystemTool[];
+  /** Those named `runtime__*`. */
+  runtime: SystemToolGroup;
+  /** Those named `clarity__*`. */
+  clarity: SystemToolGroup;
 }
 
 /** `task.completed`: the agent finished its turn. */

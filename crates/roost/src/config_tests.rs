@@ -102,10 +102,12 @@ fn everything() -> Config {
         },
         budgets: Budgets { calls: 1, tokens: 2, cost_usd: 0.5, when_exceeded: WhenExceeded::Ask },
         wasm: Wasm {
-            timeout_ms: NonZeroU32::new(1).unwrap(),
+            timeout_ms: NonZeroU32::new(1),
             fuel_millions: NonZeroU32::new(2).unwrap(),
             memory_mb: NonZeroU32::new(3).unwrap(),
             max_memory_mb: NonZeroU32::new(4).unwrap(),
+            table_elements: NonZeroU32::new(10).unwrap(),
+            stack_kb: NonZeroU32::new(11).unwrap(),
             output_kb: NonZeroU32::new(5).unwrap(),
             concurrency: NonZeroU32::new(6).unwrap(),
             instances: NonZeroU32::new(7).unwrap(),

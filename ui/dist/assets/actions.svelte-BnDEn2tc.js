@@ -1,1 +1,0 @@
-import{G as e,it as t,q as n,rt as r}from"./disclose-version-CM6UjW9y.js";var i=new class{#e=t([]);get all(){return e(this.#e)}set all(e){r(this.#e,e)}add(e){return n(()=>this.all=[...e,...this.all]),()=>this.all=this.all.filter(t=>!e.includes(t))}};export{i as t};

@@ -1,0 +1,1 @@
+import{J as e,K as t,at as n,it as r}from"./disclose-version-BBJ69hL7.js";var i=new class{#e=n([]);get all(){return t(this.#e)}set all(e){r(this.#e,e)}add(t){return e(()=>this.all=[...t,...this.all]),()=>this.all=this.all.filter(e=>!t.includes(e))}};export{i as t};

@@ -1,0 +1,1 @@
+var e=`roost.draft.`,t={get:t=>sessionStorage.getItem(e+t)??``,set(t,n){n?sessionStorage.setItem(e+t,n):sessionStorage.removeItem(e+t)}};export{t};
