@@ -438,7 +438,7 @@ impl Actor {
         self.write(before).await?.await?;
 
         let opening = match (self.runtime.take(), slot) {
-            (Some(runtime), _) => runtime::start(self.shared.clone(), runtime, job),
+            (Some(runtime), _) => runtime::start(self.shared.clone(), runtime, profile.id, job),
             (None, Some(slot)) => {
                 self.shell_folders = ShellFolders::new(profile.cwd.clone().into());
                 runtime::open(self.shared.clone(), slot, profile, self.native.clone(), job)

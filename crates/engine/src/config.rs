@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use roost_model::ids::{SessionId, WorkspaceId};
 use roost_model::mode::Mode;
 use roost_model::runtime::CreateSessionInput;
@@ -21,6 +22,9 @@ use crate::slots::WhenFull;
 /// Returns the MCP servers that the host offers to a session, which proves itself to them by the token. A function that
 /// the composition root supplies, so that the engine does not depend on the gateway.
 pub type McpServers = Arc<dyn Fn(&SessionId, &Secret) -> Vec<McpServer> + Send + Sync>;
+
+/// Waits for a bounded time until a session's runtime has read the newest list of the host's tools.
+pub type ToolsRead = Arc<dyn Fn(SessionId) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// The engine's settings. The composition root fills them in.
 #[derive(Clone)]
@@ -49,6 +53,8 @@ pub struct Config {
     pub approval_timeout: Option<Duration>,
     /// Called each time that a runtime is opened.
     pub mcp_servers: McpServers,
+    /// Called before each task of a runtime that is open already.
+    pub tools_read: ToolsRead,
     /// What sessions may use up; `None` if nothing is limited.
     pub budgets: Option<Arc<dyn SessionBudgets>>,
     /// Tools that the host itself runs for runtimes; `None` if it has none.
@@ -71,6 +77,7 @@ impl Config {
             idle_timeout: Duration::from_secs(30 * 60),
             approval_timeout: Some(Duration::from_secs(24 * 60 * 60)),
             mcp_servers: Arc::new(|_, _| Vec::new()),
+            tools_read: Arc::new(|_| Box::pin(std::future::ready(()))),
             budgets: None,
             host_tools: None,
         }

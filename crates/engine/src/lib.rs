@@ -54,7 +54,7 @@ pub use artifacts::{ArtifactError, Artifacts};
 pub use availability::version_note;
 pub use budgets::{SessionBudgets, SpentBudget};
 pub use command::{Accepted, Amendment, Decision, Delivery, Prompt, Response, ResponseTo};
-pub use config::{Config, McpServers, NewSession};
+pub use config::{Config, McpServers, NewSession, ToolsRead};
 pub use engine::Engine;
 pub use environment::{Environments, Homes, NAMESPACE};
 pub use error::Error;

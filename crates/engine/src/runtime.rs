@@ -175,9 +175,18 @@ impl Opening {
     }
 }
 
-/// Starts a task on a runtime that is open.
-pub(crate) fn start(shared: Arc<Shared>, runtime: Runtime, job: Job) -> Opening {
-    Opening::new(|cancelled| async move { start_task(&shared, runtime, job, Vec::new(), cancelled).await })
+/// Starts a task on a runtime that is open, once it knows which tools the host has by now.
+pub(crate) fn start(shared: Arc<Shared>, runtime: Runtime, session: SessionId, job: Job) -> Opening {
+    Opening::new(|mut cancelled| async move {
+        if runtime.token.is_some() {
+            tokio::select! {
+                biased;
+                _ = &mut cancelled => return OpeningOutcome { runtime: Some(runtime), task: Err(given_up()) },
+                () = (shared.config.tools_read)(session) => {}
+            }
+        }
+        start_task(&shared, runtime, job, Vec::new(), cancelled).await
+    })
 }
 
 async fn start_task(

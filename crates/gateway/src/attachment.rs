@@ -6,12 +6,15 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::RwLock;
 use roost_engine::GATEWAY_SERVER;
 use roost_engine::adapter::{McpServer, McpServerTransport};
+use roost_model::ids::SessionId;
 use roost_model::secret::Secret;
+
+use crate::endpoint::Endpoint;
 
 /// Says whether there is a service whose tools agents could use.
 type HasServices = Box<dyn Fn() -> bool + Send + Sync>;
@@ -22,19 +25,33 @@ pub struct Attachment {
     program: PathBuf,
     state: PathBuf,
     has_services: OnceLock<HasServices>,
+    /// Where agents read which tools there are; it leads back here by way of the engine.
+    endpoint: OnceLock<Weak<Endpoint>>,
     address: RwLock<Option<SocketAddr>>,
 }
 
 impl Attachment {
     /// An attachment by this `roost` program to the daemon of this state directory.
     pub fn new(program: PathBuf, state: PathBuf) -> Self {
-        Self { program, state, has_services: OnceLock::new(), address: RwLock::new(None) }
+        Self { program, state, has_services: OnceLock::new(), endpoint: OnceLock::new(), address: RwLock::new(None) }
     }
 
     /// From now on the gateway is attached to every runtime that is started while there are services. A second call
     /// changes nothing.
     pub fn offer(&self, has_services: impl Fn() -> bool + Send + Sync + 'static) {
         let _ = self.has_services.set(Box::new(has_services));
+    }
+
+    /// From now on turns wait for agents that read their tools here. A second call changes nothing.
+    pub fn serve(&self, endpoint: &Arc<Endpoint>) {
+        let _ = self.endpoint.set(Arc::downgrade(endpoint));
+    }
+
+    /// Waits, for a bounded time, until a session's agent has read the list of tools as it is now.
+    pub async fn tools_read(&self, session: &SessionId) {
+        if let Some(endpoint) = self.endpoint.get().and_then(Weak::upgrade) {
+            endpoint.tools_read(session).await;
+        }
     }
 
     /// From now on runtimes reach the gateway over plain HTTP at this address.

@@ -22,6 +22,7 @@ mod methods;
 mod open_call;
 mod outlet;
 mod parked_calls;
+mod read_lists;
 mod refusal;
 mod request;
 mod request_state;
@@ -51,6 +52,7 @@ pub use session::Session;
 pub use surface::View;
 
 use self::parked_calls::ParkedCalls;
+use self::read_lists::ReadLists;
 use self::request_state::StateKey;
 use self::sessions::Sessions;
 use self::subscriptions::Subscriptions;
@@ -90,6 +92,7 @@ pub struct Endpoint {
     settings: EndpointSettings,
     surfaces: Mutex<HashMap<(View, Audience), Arc<Surface>>>,
     sessions: Sessions,
+    read_lists: ReadLists,
     parked: ParkedCalls,
     suspended: SuspendedTickets,
     subscriptions: Subscriptions,
@@ -117,6 +120,7 @@ impl Endpoint {
             settings,
             surfaces: Mutex::default(),
             sessions: Sessions::default(),
+            read_lists: ReadLists::default(),
             suspended: SuspendedTickets::default(),
             said,
             tasks,

@@ -72,8 +72,12 @@ impl Roost {
         let program = std::env::current_exe().map_err(roost_cli::Error::Start)?;
         let attachment = Arc::new(Attachment::new(program, state.dir().into()));
         if config.gateway.attach {
-            let attachment = attachment.clone();
-            engine_config.mcp_servers = Arc::new(move |_, token| attachment.servers(token));
+            let (servers, tools) = (attachment.clone(), attachment.clone());
+            engine_config.mcp_servers = Arc::new(move |_, token| servers.servers(token));
+            engine_config.tools_read = Arc::new(move |session| {
+                let tools = tools.clone();
+                Box::pin(async move { tools.tools_read(&session).await })
+            });
         }
         let limits = budget_limits(&config.budgets, |name| std::env::var(name).ok());
         // One for all who ask, so that nothing is counted or raised twice.

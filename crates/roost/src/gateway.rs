@@ -54,6 +54,7 @@ impl Gateway {
         access.open(&modules);
         let offered = services.clone();
         roost.attachment.offer(move || offered.any_enabled());
+        roost.attachment.serve(&endpoint);
         let secrets = Secrets::new(compose::secrets_folder(state, config), |name| std::env::var(name).ok());
         let secrets = Arc::new(secrets);
         Ok(Self { services, endpoint, secrets, runs, run_messages, timers, own_calls, own_tools, _modules: modules })

@@ -135,6 +135,7 @@ impl Endpoint {
         if matches!(session.general, Outlet::Stream(_)) {
             self.sessions.insert(session.clone());
         }
+        self.read_lists.follow(&session);
         let updates = Updates::new(self, session.context.clone());
         self.tasks.spawn(self.clone().tell_session(session.clone(), updates));
         Ok((session, self.initialized(&surface, revision)))

@@ -110,6 +110,9 @@ impl Endpoint {
         }
         let cursor = request.params.get("cursor").map(|_| request.text("cursor")).transpose()?;
         let mut result = surface.page(kind, cursor.as_deref())?;
+        if let (ListKind::Tools, Some(session)) = (kind, request.session) {
+            session.note_tools_read(&surface);
+        }
         result.insert(0, '{');
         let mut meta = serde_json::Map::new();
         if let Some(missing) = surface.missing_note() {

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::log_level::LogLevel;
@@ -15,6 +15,7 @@ use super::outlet::{EventStream, Outlet};
 use super::refusal::{INTERNAL_ERROR, McpRefusal};
 use super::request::ClientContext;
 use super::subscriptions::Subscription;
+use super::surface::Surface;
 use crate::jsonrpc;
 use crate::upstream::ServerAnswer;
 
@@ -41,6 +42,8 @@ pub struct Session {
     running: Mutex<HashMap<String, CancellationToken>>,
     pub(super) subscriptions: Mutex<HashMap<String, Subscription>>,
     streams: Mutex<Streams>,
+    /// The fingerprint of the list of tools that the client read last; `None` if it has read none.
+    tools_read: watch::Sender<Option<u64>>,
     /// Held by the one stream that carries what belongs to no request.
     pub general_reader: Arc<tokio::sync::Mutex<()>>,
     last_used: Mutex<Instant>,
@@ -73,6 +76,7 @@ impl Session {
             running: Mutex::default(),
             subscriptions: Mutex::default(),
             streams: Mutex::new(streams),
+            tools_read: watch::Sender::default(),
             general_reader: Arc::default(),
             last_used: Mutex::new(Instant::now()),
             ended,
@@ -91,6 +95,21 @@ impl Session {
 
     pub(super) fn set_log_level(&self, level: LogLevel) {
         *self.log_level.lock() = Some(level);
+    }
+
+    /// Takes note that the client has read the list of tools, or that nobody waits for that any more.
+    pub(super) fn note_tools_read(&self, surface: &Surface) {
+        self.tools_read.send_replace(Some(surface.tools_fingerprint()));
+    }
+
+    /// Waits until the client has read these tools. One that never read a list reads it when it needs it.
+    pub(super) async fn has_read_tools(&self, newest: &Surface) {
+        let (mut read, newest) = (self.tools_read.subscribe(), newest.tools_fingerprint());
+        tokio::select! {
+            // The sender lives as long as we do.
+            _ = read.wait_for(|read| read.is_none_or(|read| read == newest)) => {}
+            () = self.ended.cancelled() => {}
+        }
     }
 
     pub(super) fn touch(&self) {

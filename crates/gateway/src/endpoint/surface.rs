@@ -1,6 +1,7 @@
 //! What the clients of one address see of the catalog: names, lists and capabilities, made once per generation.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -248,6 +249,13 @@ impl Surface {
     /// The kinds of lists in which this surface differs from an earlier one.
     pub(super) fn changes_since(&self, earlier: &Self) -> impl Iterator<Item = ListKind> {
         ListKind::ALL.into_iter().filter(|kind| self.pages[*kind as usize] != earlier.pages[*kind as usize])
+    }
+
+    /// Differs for different lists of tools.
+    pub(super) fn tools_fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.pages[ListKind::Tools as usize].hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Whether some service has this capability. The aggregate always has lists, because services come and go.

@@ -163,7 +163,7 @@ impl RunBudgets {
     async fn record(&self, exceeded: &ExceededBudget, raised: bool) -> Result<(), RunsError> {
         let ExceededBudget { run, kind, spent, limit } = exceeded.clone();
         let payload = McpBudgetExceededPayload { run_id: run, budget: kind, spent, limit, raised };
-        self.log.append(&StreamId::host(), vec![NewEvent::for_host(Timestamp::now(), payload)]).await?;
+        self.log.append(&StreamId::host(), vec![NewEvent::for_host(Timestamp::now(), payload)]).await?.await?;
         Ok(())
     }
 

@@ -50,8 +50,11 @@ async fn daemon(limits: BudgetLimits) -> Governed {
 
 /// The same state directory under the next daemon.
 async fn restarted(governed: Governed, limits: BudgetLimits) -> Governed {
-    governed.governor.close().await;
-    start(governed.host.stop().await, limits, GovernanceOptions::default()).await
+    let Governed { host, governor } = governed;
+    governor.close().await;
+    // It has the log open, which the next daemon must be able to open.
+    drop(governor);
+    start(host.stop().await, limits, GovernanceOptions::default()).await
 }
 
 fn usage(tokens: u64, cost_usd: f64) -> Fact {

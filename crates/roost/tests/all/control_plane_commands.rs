@@ -272,7 +272,7 @@ fn a_quarantined_service_is_let_out_by_a_tool_of_the_gateway() {
     let instance = open();
     let shown = instance.run(&["services", "status", "--json", "broken"]).ended(0).stdout;
     let shown: Value = serde_json::from_str(&shown).unwrap();
-    let id = &shown["manifest"]["metadata"]["serviceId"];
+    let id = &shown["serviceId"];
     let mut gateway = RunningCommand::new(instance.command(&["gateway", "serve", "--stdio"]).stdin(Stdio::piped()));
     let hello =
         json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });

@@ -21,7 +21,10 @@ fn module(bytes: &[u8], is_lawless: bool) -> Option<Vec<u8>> {
         export_everything: true,
         allow_start_export: true,
         allow_invalid_funcs: is_lawless,
+        // The host has no garbage collector, which references to the outside and exceptions need.
+        exceptions_enabled: is_lawless,
         gc_enabled: is_lawless,
+        reference_types_enabled: is_lawless,
         threads_enabled: is_lawless,
         memory64_enabled: is_lawless,
         ..Config::default()
@@ -49,9 +52,9 @@ fn no_module_breaks_the_host() {
         Ok(())
     });
     outcome.unwrap();
-    // Else the test says nothing: most would be refused before anything of them runs.
+    // Else the test says nothing, because nothing of them runs.
     let shares = (lawful.get(), loaded.get(), called.get());
-    assert!(loaded.get() * 20 >= lawful.get() && called.get() > 0, "of the lawful ones: {shares:?}");
+    assert!(loaded.get() * 2 >= lawful.get() && called.get() > 0, "of the lawful ones: {shares:?}");
     // And after all of them it still works.
     let service = runtime.block_on(stage.load("(module (func (export \"f\") (result i32) i32.const 1))"));
     assert_eq!(runtime.block_on(crate::kit::result(&service, "fn__f", json!({}))), json!(1));

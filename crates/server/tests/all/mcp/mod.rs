@@ -9,5 +9,6 @@ mod inspector;
 mod lines;
 mod lists;
 mod modern;
+mod read_lists;
 mod sessions;
 mod tasks;
