@@ -52,6 +52,8 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
     // The tests last: a run closes with their count.
     let mut nextest = lint.apply(in_workspace(nextest(&cache)?, root, &cache));
     nextest.args(["run", "--workspace", "--locked"]);
+    // What a failed test says names its place already; a backtrace would push that out of a short report.
+    nextest.env("RUST_BACKTRACE", "0");
     if extent == Extent::Full {
         nextest.args(["--profile", "full"]).env("ROOST_FULL", "1");
         if std::env::var_os("PROPTEST_CASES").is_none() {
