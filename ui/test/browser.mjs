@@ -22,7 +22,7 @@ export async function openBrowser(test) {
 /** A page of a device of its own. What goes wrong in it fails the test at its end. */
 export async function openDevice(test, browser, kind, options = {}) {
   const context = await browser.newContext({ ...DEVICES[kind], ...options });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   page.problems = [];
   page.on("pageerror", (error) => page.problems.push(String(error)));
