@@ -50,7 +50,7 @@ fn exit_code_field(result: &Value) -> Option<i64> {
 
 /// The text of a result: itself, or where the agents put it; else its JSON.
 fn words(result: &Value) -> String {
-    let places = ["", "/output", "/error/message", "/error", "/0/content/text", "/0/text"];
+    let places = ["", "/output", "/error/message", "/error", "/0/content/text", "/0/text", "/content/0/text"];
     let text = places.iter().find_map(|place| result.pointer(place)?.as_str());
     let text = text.map_or_else(|| result.to_string(), str::to_owned);
     REFUSED.iter().fold(text, |text, tag| text.replace(tag, ""))
@@ -72,6 +72,7 @@ mod tests {
             (json!([{ "type": "content", "content": { "type": "text", "text": "no file" } }]), None, "no file"),
             (json!([{ "type": "text", "text": "no server" }]), None, "no server"),
             (json!({ "error": { "message": "gone" } }), None, "gone"),
+            (json!({ "content": [{ "type": "text", "text": "no arguments" }], "isError": true }), None, "no arguments"),
             (json!("<tool_use_error>Read it first.</tool_use_error>"), None, "Read it first."),
             (json!({ "odd": true }), None, "{\"odd\":true}"),
         ];

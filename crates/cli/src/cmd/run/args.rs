@@ -39,7 +39,7 @@ Ends with 0 completed, 1 failed, 2 wrong usage, 130 stopped.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The agent, as `roost runtimes` lists it; see below how the default is chosen
-    #[arg(long, value_name = "ID", conflicts_with_all = ["session", "continue"], add = ArgValueCandidates::new(complete::runtimes))]
+    #[arg(long, visible_alias = "agent", value_name = "ID", conflicts_with_all = ["session", "continue"], add = ArgValueCandidates::new(complete::runtimes))]
     pub(super) runtime: Option<String>,
     /// Where it works [default: here]
     #[arg(long, value_name = "DIR", conflicts_with = "session")]
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long, requires = "known")]
     pub(super) fork: bool,
     /// How much it may do unasked: plan, ask, accept-edits, auto or yolo [default: ask]
-    #[arg(long, value_name = "MODE", add = ArgValueCandidates::new(complete::modes))]
+    #[arg(long, visible_alias = "mode", value_name = "MODE", add = ArgValueCandidates::new(complete::modes))]
     pub(super) permission_mode: Option<Mode>,
     /// The model to use from now on, in the agent's own words
     #[arg(long)]
