@@ -3,7 +3,7 @@
 import type { Mode, NormalizedEvent } from "roost-client";
 import { live } from "../live/connection.svelte";
 import type { SessionState } from "../live/sessions.svelte";
-import { changeRows, countRows } from "../text/diff";
+import { countRows, rowsOfChange } from "../text/diff";
 import { callFacts } from "./call";
 import type { Item, Plan } from "./items.svelte";
 import { rowsOf, type Row } from "./rows";
@@ -97,11 +97,11 @@ function editedFiles(items: readonly Item[]): EditedFile[] {
   const files = new Map<string, EditedFile>();
   for (const item of items) {
     if (item.kind !== "tool" || item.state !== "done") continue;
-    const { change } = callFacts(item.name, item.input, item.toolKind);
-    if (!change) continue;
-    const { added, removed } = countRows(changeRows(change.before, change.after));
-    const file = files.get(change.path) ?? { path: change.path, added: 0, removed: 0 };
-    files.set(change.path, { ...file, added: file.added + added, removed: file.removed + removed });
+    for (const change of callFacts(item.name, item.input, item.toolKind).changes) {
+      const { added, removed } = countRows(rowsOfChange(change));
+      const file = files.get(change.path) ?? { path: change.path, added: 0, removed: 0 };
+      files.set(change.path, { ...file, added: file.added + added, removed: file.removed + removed });
+    }
   }
   return [...files.values()];
 }
