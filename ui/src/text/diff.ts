@@ -64,7 +64,8 @@ function plainRows(before: string, after: string): DiffRow[] {
   ];
 }
 
-function linesOf(text: string): string[] {
+/** The lines of a text; its last line break begins no other one. */
+export function linesOf(text: string): string[] {
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
   return lines;
