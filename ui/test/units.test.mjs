@@ -342,6 +342,41 @@ describe("functions of the page", () => {
     assert.deepEqual([then.input, then.output, then.cached, then.cost, then.context.used, then.points.length], [14, 6, 4, 1, 2_000, 2]);
   });
 
+  test("what was used is what the record says where not every report is here, at any moment too", async () => {
+    const { usageUntil, usageOf, withTotals } = await load("/src/session/usage.ts");
+    const report = (seq, payload) => event(seq, "usage.reported", payload);
+    const here = usageOf([report(8, { input_tokens: 10, output_tokens: 2, cost_usd: 0.5 }), report(9, { input_tokens: 20, output_tokens: 3 })]);
+    assert.deepEqual([here.input, here.output, here.cost, here.points.length], [30, 5, 0.5, 2]);
+    const whole = withTotals(here, { input_tokens: 130, output_tokens: 45, cost_usd: 2 });
+    assert.deepEqual([whole.input, whole.output, whole.cost], [130, 45, 2]);
+    const then = usageUntil(whole, new Date(8_000).toISOString());
+    assert.deepEqual([then.input, then.output, then.cost], [110, 42, 2], "what is not here was used before");
+    assert.deepEqual([withTotals(here, { input_tokens: 12 }).input, withTotals(here, undefined).cost], [30, 0.5], "a record that is older counts no less");
+  });
+
+  test("an exported session has all that was said, thought, planned and decided, and names what is missing", async () => {
+    const { sessionText } = await load("/src/session/session-text.ts");
+    const big = (artifact_id) => ({ type: "artifact_ref", artifact_id, content_type: "text/plain" });
+    const call = { ...identity, tool_call_id: "big" };
+    const events = [
+      event(4, "task.started", { messages: [{ role: "user", content: [{ type: "text", text: "go" }, big("prompt")] }] }),
+      event(5, "model.output.delta", { kind: "reasoning_delta", block_id: "a", delta: "hm" }),
+      event(6, "plan.updated", { entries: [{ content: "look", status: "completed" }, { content: "leap", status: "pending" }] }),
+      event(7, "tool.call.requested", { ...call, name: "Read", input: { path: "a" }, kind: "read" }),
+      event(8, "tool.output.completed", { ...call, stdout: "x".repeat(70_000) }),
+      event(9, "tool.call.completed", { ...call, name: "Read", result_preview: "beginning", result_ref: { artifact_id: "result" } }),
+      event(10, "tool.call.requested", { ...identity, name: "Bash", input: { command: "rm -rf x" } }),
+      event(11, "approval.resolved", { ...identity, decision: "deny", scope: "once", answered_by: { user_id: "Ada's phone", from: "device" } }),
+      event(12, "tool.call.denied", { ...identity, name: "Bash", reason: "use a branch" }),
+      event(13, "model.output.completed", { content: [big("gone")] }),
+      event(14, "task.failed", { reason: "it crashed", error: { code: "RUNTIME_EXITED", message: "it crashed", retryable: true } }),
+    ];
+    const read = async (artifact) => (artifact === "gone" ? Promise.reject(new Error("removed")) : `all of the ${artifact}`);
+    const text = await sessionText("A title", events, read);
+    for (const part of ["# A title", "> go\n> all of the prompt", "> hm", "- [x] look\n- [ ] leap", "x".repeat(70_000), "all of the result", "rm -rf x", "Denied by Ada's phone: use a branch", "could not be read: gone", "failed: it crashed", "removed by retention"]) assert.ok(text.includes(part), part.slice(0, 40));
+    assert.ok(text.indexOf("leap") < text.indexOf("Read: a"), "a plan stands where it was made");
+  });
+
   test("times are on a clock of 24 hours, and nothing takes no time", async () => {
     const { clockTime, exactTime, seconds } = await load("/src/text/time.ts");
     assert.equal(clockTime(new Date(2026, 0, 5, 14, 3)), "14:03");
