@@ -118,7 +118,7 @@ describe("functions of the page", () => {
     const { callFacts } = await load("/src/session/call.ts");
     for (const { about, name, input, command, folder, changes } of TOOL_CALLS) {
       const facts = callFacts(name, input, undefined);
-      assert.equal(facts.sort === "command" ? facts.subject : undefined, command, about);
+      assert.equal(facts.category === "command" ? facts.subject : undefined, command, about);
       assert.equal(facts.folder, folder, about);
       const comparable = (change, { kind }) => ("diff" in change ? { path: change.path, diff: change.diff } : { path: change.path, before: change.before, after: change.after, ...(kind && { kind: change.kind }) });
       assert.deepEqual(facts.changes.map((change, index) => comparable(change, changes[index] ?? {})), changes.map((change) => comparable(change, change)), about);
@@ -131,12 +131,12 @@ describe("functions of the page", () => {
     const { rowsOfChange, countRows } = await load("/src/text/diff.ts");
     const patches = { changes: [{ path: "/w/a", kind: { type: "add" }, diff: "x\n" }, { path: "/w/b", kind: { type: "update" }, diff: "@@ -1 +1,2 @@\n-a\n+b\n+c\n" }, { path: "/w/c", kind: { type: "delete" }, diff: "y\n" }] };
     const facts = callFacts("fileChange", patches, "edit");
-    assert.deepEqual([facts.subject, callWords(facts, "fileChange", "edit"), facts.told], ["/w/a and 2 more", "Change 3 files", ["changes"]]);
+    assert.deepEqual([facts.subject, callWords(facts, "fileChange", "edit"), facts.shown], ["/w/a and 2 more", "Change 3 files", ["changes"]]);
     assert.deepEqual(countRows(facts.changes.flatMap(rowsOfChange)), { added: 3, removed: 2 });
-    const told = (input) => callFacts("tool", input, undefined).told;
-    assert.deepEqual(told({ file_path: "a", edits: [{ old_string: "a", new_string: "b", replace_all: true }] }), ["file_path"]);
-    assert.deepEqual(told({ content: [{ type: "diff", path: "a", oldText: "a", newText: "b" }], locations: ["a", "/etc"] }), ["content"]);
-    assert.deepEqual(told({ changes: [{ path: "a", kind: { type: "add" }, diff: "x", mode: "setuid" }] }), []);
+    const shown = (input) => callFacts("tool", input, undefined).shown;
+    assert.deepEqual(shown({ file_path: "a", edits: [{ old_string: "a", new_string: "b", replace_all: true }] }), ["file_path"]);
+    assert.deepEqual(shown({ content: [{ type: "diff", path: "a", oldText: "a", newText: "b" }], locations: ["a", "/etc"] }), ["content"]);
+    assert.deepEqual(shown({ changes: [{ path: "a", kind: { type: "add" }, diff: "x", mode: "setuid" }] }), []);
     const words = (name, input, kind) => callWords(callFacts(name, input, kind), name, kind);
     assert.equal(words("NotebookEdit", { notebook_path: "a", new_source: "x" }, "edit"), "Change a file");
     assert.equal(words("fileChange", { changes: [patches.changes[0]] }, "edit"), "Create a file");
@@ -171,7 +171,7 @@ describe("functions of the page", () => {
 
   test("every argument of a call is shown, whichever names the agent gave them", async () => {
     const { callFacts } = await load("/src/session/call.ts");
-    const left = (input) => Object.keys(input).filter((key) => !callFacts("tool", input, undefined).told.includes(key));
+    const left = (input) => Object.keys(input).filter((key) => !callFacts("tool", input, undefined).shown.includes(key));
     assert.deepEqual(left({ command: "ls", cmd: "rm -rf /" }), ["cmd"]);
     assert.deepEqual(left({ file_path: "/a", path: "/b", old_string: "", new_string: "x", content: "y" }), ["path", "content"]);
     assert.deepEqual(left({ command: "ls", cwd: "/", timeout: 5 }), ["timeout"]);

@@ -6,7 +6,7 @@ import { holdsPicture, isPicture } from "./pictures";
 
 export interface CallFacts {
   /** The kind of thing it does. */
-  sort: "command" | "edit" | "read" | "search" | "fetch" | "other";
+  category: "command" | "edit" | "read" | "search" | "fetch" | "other";
   /** The command, file, pattern or address; the name of the tool if there is none. */
   subject: string;
   /** The changes to files, as far as the arguments tell. */
@@ -16,7 +16,7 @@ export interface CallFacts {
   /** The service of an MCP call. */
   service?: string;
   /** The arguments that the above says in full; what else there is must be shown, too. */
-  told: string[];
+  shown: string[];
 }
 
 /** Arguments that are a command line, and the folder that it runs in: what crates/rpc/src/call.rs knows. */
@@ -27,8 +27,8 @@ const EDITOR_COMMANDS = ["view", "create", "str_replace", "insert", "undo_edit"]
 
 export function callFacts(name: string, input: unknown, kind: ToolKind | undefined): CallFacts {
   const fields = fieldsOf(input);
-  const facts = (sort: CallFacts["sort"], subject: string, ...used: (Argument | undefined)[]): CallFacts => ({
-    sort, subject, changes: [], told: used.flatMap((one) => (one ? [one.key] : [])),
+  const facts = (category: CallFacts["category"], subject: string, ...used: (Argument | undefined)[]): CallFacts => ({
+    category, subject, changes: [], shown: used.flatMap((one) => (one ? [one.key] : [])),
   });
   const [, service, tool] = /^mcp__([^_]+(?:_[^_]+)*)__(.*)$/s.exec(name) ?? [];
   if (service) {
@@ -46,18 +46,18 @@ export function callFacts(name: string, input: unknown, kind: ToolKind | undefin
   if (first) {
     const others = new Set(changes.map((change) => change.path)).size - 1;
     const subject = others > 0 ? `${first.path} and ${others} more` : first.path;
-    return { ...facts("edit", subject), changes, told: shown };
+    return { ...facts("edit", subject), changes, shown };
   }
   const address = firstText(fields, ["url", "uri", "href"]);
   if (address?.value) return facts("fetch", address.value, address);
   const path = firstText(fields, PATHS);
   const pattern = firstText(fields, ["pattern", "query", "regex"]);
   if (pattern?.value) return facts("search", path?.value ? `${pattern.value} in ${path.value}` : pattern.value, pattern, path);
-  const sort = kind === "edit" || kind === "delete" || kind === "move" ? "edit" : "read";
-  if (path?.value) return facts(sort, path.value, path);
-  const [place] = Array.isArray(fields.locations) ? (fields.locations as unknown[]) : [];
+  const category = kind === "edit" || kind === "delete" || kind === "move" ? "edit" : "read";
+  if (path?.value) return facts(category, path.value, path);
+  const [location] = Array.isArray(fields.locations) ? (fields.locations as unknown[]) : [];
   // What they are besides is shown, too: a call may touch more than its first place.
-  return typeof place === "string" && kind && kind !== "other" && kind !== "execute" ? facts(sort, place) : facts("other", name);
+  return typeof location === "string" && kind && kind !== "other" && kind !== "execute" ? facts(category, location) : facts("other", name);
 }
 
 function commandOf(fields: Fields): Argument | undefined {
@@ -98,12 +98,12 @@ export function holdsAnywhere(pattern: CallPattern): boolean {
 }
 
 /** What a call would do, in words; the tool's own name is no word that people know. */
-export function callWords({ sort, changes, service }: CallFacts, name: string, kind: ToolKind | undefined): string {
-  if (sort === "command") return "Run a command";
-  if (sort === "edit") return editWords(changes, kind);
-  if (sort === "read") return "Read a file";
-  if (sort === "search") return "Search";
-  if (sort === "fetch") return "Open an address";
+export function callWords({ category, changes, service }: CallFacts, name: string, kind: ToolKind | undefined): string {
+  if (category === "command") return "Run a command";
+  if (category === "edit") return editWords(changes, kind);
+  if (category === "read") return "Read a file";
+  if (category === "search") return "Search";
+  if (category === "fetch") return "Open an address";
   return service ? `Use the service “${service}”` : `Use the tool “${name}”`;
 }
 

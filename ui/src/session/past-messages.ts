@@ -34,8 +34,8 @@ export function messagesToTranscript(messages: readonly Message[]): Transcript {
   const transcript = new Transcript();
   const tools = new Map<string, ToolItem>();
   for (const message of messages) {
-    for (const [place, block] of message.message.content.entries()) {
-      const item = itemOf(block, `${message.uuid}:${place}`, message.id, message, tools);
+    for (const [index, block] of message.message.content.entries()) {
+      const item = itemOf(block, `${message.uuid}:${index}`, message.id, message, tools);
       if (item) transcript.items.push(item);
     }
   }

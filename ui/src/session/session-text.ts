@@ -64,7 +64,7 @@ async function toolText(item: ToolItem, output: string | undefined, read: ReadTe
   // The arguments as they are, but for a command, which is one itself.
   const input = inputRef
     ? await whole(inputRef.artifact_id, "the arguments", read)
-    : facts.sort === "command" && !facts.folder ? "" : JSON.stringify(item.input, null, 2);
+    : facts.category === "command" && !facts.folder ? "" : JSON.stringify(item.input, null, 2);
   const running = item.outputDropped > 0 ? `[${item.outputDropped} characters of earlier output]\n${item.output}` : item.output;
   const decided = resolution
     ? `${resolution.decision === "allow" ? "Allowed" : "Denied"}${resolution.answered_by?.user_id ? ` by ${resolution.answered_by.user_id}` : ""}` : "";
