@@ -4,9 +4,8 @@
 import type { NormalizedEvent, QueuedPrompt, SessionInfo, TranscriptContentBlock, WorktreeInfo } from "roost-client";
 import { ERRORS, RoostError } from "roost-client";
 import { explain, live } from "../live/connection.svelte";
-import { isOwnClient } from "../live/own-clients";
 import { followLog, leaveLog } from "../live/log-feed";
-import { sessions, withOwnName } from "../live/sessions.svelte";
+import { withOwnName } from "../live/sessions.svelte";
 import { Moment } from "./moment.svelte";
 import { EditHistory } from "./edit-history";
 import { END, firstLeft } from "./log-pages";
@@ -14,8 +13,11 @@ import { PastMessages } from "./past-messages";
 import type { EndItem, Item, Plan } from "./items.svelte";
 import { rowsOf, withBeginning, type Row } from "./rows";
 import { SessionSummary } from "./summary.svelte";
+import { readPrompt } from "./prompt-again";
 import { usageUntil, withTotals } from "./usage";
 import { Transcript } from "./transcript";
+import { Viewers } from "./viewers.svelte";
+import { worktreeOf } from "./worktree";
 
 /** Events that are read at once; the daemon sends at most 768 KiB of them. */
 const PAGE = 3_000;
@@ -40,9 +42,7 @@ export class OpenSession {
   /** Rows that came since the reader left the end. */
   unseen = $state(0);
   lastSeq = $state(0);
-  viewers = $state(1);
-  /** The connections of those that look at it; of many, some. */
-  #viewerIds = $state.raw<readonly string[]>([]);
+  readonly viewers = new Viewers((client) => this.#transcript.clients.get(client));
   /** The working copy of its own that it works in; absent if it works in the workspace's folder. */
   worktree = $state.raw<WorktreeInfo>();
   /** The moment that is shown in place of now; absent while the screen is live. */
@@ -54,6 +54,12 @@ export class OpenSession {
   usage = $derived.by(() => withTotals(this.summary.usage, this.info?.record.usage));
   /** What was used by the moment that is shown. */
   usageShown = $derived.by(() => (this.moment ? usageUntil(this.usage, this.moment.time) : this.usage));
+  /** Whether that is known: what was reported before what is here may have been before or after the moment. */
+  isUsageKnown = $derived.by(() => {
+    if (!this.moment) return true;
+    const [first] = this.summary.usage.points;
+    return this.summary.isRead && (!this.summary.isUsageCut || (first?.time ?? 0) <= Date.parse(this.moment.time));
+  });
   /** Whether the reader is at the end, where new text appears. */
   isAtEnd = true;
   #transcript = new Transcript();
@@ -77,9 +83,6 @@ export class OpenSession {
     this.summary = new SessionSummary(id);
     this.#messages = new PastMessages(id);
     this.#edits = new EditHistory(id);
-    const count = ({ session_id, viewer_count }: { session_id: string; viewer_count: number }, viewers: readonly string[]) => {
-      if (session_id === this.#streamId) [this.viewers, this.#viewerIds] = [Math.max(1, viewer_count), viewers];
-    };
     // A session that only its runtime has is read again when something was said in it, or when Roost took it over.
     const follow = ({ session_id }: { session_id?: string }) => {
       if (this.isPast && session_id === this.#streamId) void this.#followPast().catch((error: unknown) => (this.failure = explain(error)));
@@ -89,8 +92,7 @@ export class OpenSession {
       live.client.on("claude_message", follow),
       live.client.on("session_start", follow),
       live.client.on("claude_status", follow),
-      live.client.on("session_joined", (joined) => count(joined, joined.other_viewers)),
-      live.client.on("session_left", (left) => count(left, left.remaining_viewers)),
+      this.viewers.follow((session) => session === this.#streamId),
     ];
     if (live.isLive) void this.#open().catch((error: unknown) => (this.failure = explain(error)));
   }
@@ -121,12 +123,6 @@ export class OpenSession {
     return this.info?.session_id ?? this.id;
   }
 
-  /** The others that look at it: a device is known by its name once it prompted or answered here. */
-  get otherViewers(): string[] {
-    const others = this.#viewerIds.filter((id) => id !== live.hello?.clientId);
-    return others.map((id) => (isOwnClient(id) ? "you, in another tab" : (this.#transcript.clients.get(id) ?? "a device that has not spoken here yet")));
-  }
-
   /** Whether only its runtime has it, so that the log knows nothing of it. */
   get isPast() {
     return this.info?.source === "history";
@@ -136,16 +132,8 @@ export class OpenSession {
     const info = await live.call("session/get", { session_id: this.id });
     this.info = withOwnName(info);
     this.queue = info.record.queue ?? [];
-    [this.viewers, this.#viewerIds] = [Math.max(1, info.viewers.length), info.viewers];
-    await this.#findWorktree(info).catch(() => {});
-  }
-
-  async #findWorktree({ workspace_id, project_path, session_id }: SessionInfo): Promise<void> {
-    const workspace = sessions.workspace(workspace_id);
-    if (!workspace?.is_git_repo || workspace.path === project_path) return void (this.worktree = undefined);
-    if (this.worktree?.path === project_path) return;
-    const { worktrees } = await live.call("workspace/worktree/list", { workspace_id });
-    this.worktree = worktrees.find((one) => !one.is_main && (one.path === project_path || one.session_id === session_id));
+    this.viewers.set(info.viewers);
+    this.worktree = await worktreeOf(info, this.worktree).catch(() => this.worktree);
   }
 
   /** Reads the page before; whoever asks while it is read waits for the same. Returns whether it could be read. */
@@ -180,15 +168,10 @@ export class OpenSession {
     return this.rows.findLast((row) => row.seq <= seq) ?? this.rows[0];
   }
 
-  /** The prompt of the task that ended so. */
+  /** The prompt of the task that ended so: the first one, because those after it steered it. */
   async promptOf(end: EndItem): Promise<readonly TranscriptContentBlock[]> {
-    // The first one of the task: those after it steered it.
     const known = this.#transcript.items.find((item) => item.kind === "prompt" && item.task === end.task);
-    if (known?.kind === "prompt") return known.blocks;
-    const { events } = await live.call("log/read", { session_id: this.id, before_seq: end.seq, types: ["task.started"], limit: 1 });
-    const [started] = events;
-    if (started?.type !== "task.started" || started.trace.task_id !== end.task) throw new Error("the log does not have this prompt any more");
-    return started.payload.messages.flatMap((message) => (message.role === "user" ? message.content : []));
+    return known?.kind === "prompt" ? known.blocks : readPrompt(this.id, end);
   }
 
   /** Shows the session as it was after an event; the last of several quick calls counts. */
