@@ -96,8 +96,7 @@ test("a prompt too long for its event is folded and can be read to its end, and 
 test("nothing is said of the plan, the usage and the changes before they are read, and a failure to read them says so", async (test) => {
   const { daemon, page } = await world(test);
   const call = await daemon.device();
-  const id = await work(call, ["plan"]);
-  await daemon.git("status");
+  const id = await work(call, ["hello"]);
   await between(
     page,
     (message, pass, request) => {
@@ -118,7 +117,14 @@ test("nothing is said of the plan, the usage and the changes before they are rea
   for (const saying of sayings) assert.equal(await column.getByText(saying).count(), 0, saying);
   await page.evaluate(() => (window.isReleased = true));
   await column.getByRole("button", { name: "Try again" }).first().click();
-  await column.getByText("Check the result").waitFor();
+  await column.getByText("The agent has made no plan.").waitFor();
+  await page.reload();
+  await page.waitForFunction(() => window.held?.length >= 4);
+  await page.evaluate(() => {
+    window.isReleased = true;
+    window.held.splice(0).forEach((answer) => answer());
+  });
+  for (const saying of ["The agent has made no plan.", "Nothing is changed in this workspace."]) await column.getByText(saying).waitFor();
 });
 
 test("marks, totals and edited files are those of the whole session, however many pages they take", async (test) => {
@@ -128,15 +134,17 @@ test("marks, totals and edited files are those of the whole session, however man
   const id = await work(call, names.map((name) => `edit ${name}`));
   const { record } = await call("session/get", { session_id: id });
   await between(page, (message, pass) => pass(message), (request) => {
-    if (request.method === "log/read" && request.params.types?.length > 1) request.params.limit = 2;
+    if (request.method === "log/read" && request.params.types && request.params.types[0] !== "plan.updated") request.params.limit = 2;
   });
   await page.goto(new URL(`/s/${id}`, page.url()).href);
   await transcriptOf(page).getByText(/Done in \d/).first().waitFor();
   await page.waitForFunction(() => document.querySelectorAll(".ticks .prompt").length === 3);
+  const { input_tokens, output_tokens, tool_calls } = record.usage;
+  await columnOf(page).getByRole("img", { name: `Tokens after each answer, ${input_tokens + output_tokens} in all` }).waitFor();
   const last = (await eventsOf(call, id)).at(-1).seq;
   await page.goto(new URL(`/s/${id}?then#${last - 1}`, page.url()).href);
   for (const name of names) await columnOf(page).getByText(name).waitFor();
-  assert.ok(record.usage?.tool_calls >= 3);
+  assert.ok(tool_calls >= names.length);
 });
 
 test("what retention removed is said to be gone, no moment of it is offered, and what is left is exported", async (test) => {
@@ -156,7 +164,7 @@ test("what retention removed is said to be gone, no moment of it is offered, and
   await page.goto(new URL(`/s/${id}`, page.url()).href);
   await transcriptOf(page).getByText(/Done in \d/).first().waitFor();
   const saved = (await save(page, "Export all events")).trimEnd().split("\n").map((line) => JSON.parse(line).seq);
-  assert.deepEqual([saved[0], saved.at(-1)], [first, events.at(-1).seq]);
+  assert.deepEqual(saved, (await eventsOf(call, id, first - 1)).map((event) => event.seq));
   assert.match(await save(page, "Export as text"), /was removed by retention/);
 });
 
