@@ -61,14 +61,22 @@ export async function picture(page, name) {
 }
 
 /**
- * Puts `change` between the page's next sockets and their messages: it is given each message and a function that lets one
- * through. It runs in the page, because Playwright's own routes send into sockets that are closing; the sockets are in
- * `window.sockets`.
+ * Puts `change` between the page's next sockets and their messages: it is given each message, a function that lets one
+ * through, and the request that it answers; `ask` may change a request before it is sent. They run in the page, because
+ * Playwright's own routes send into sockets that are closing; the sockets are in `window.sockets`.
  */
-export async function between(page, change) {
-  const install = (change) => {
+export async function between(page, change, ask = () => {}) {
+  const install = (change, ask) => {
     window.sockets = [];
+    const requests = new Map();
     window.WebSocket = class extends WebSocket {
+      send(data) {
+        const request = JSON.parse(data);
+        ask(request);
+        requests.set(request.id, request);
+        super.send(JSON.stringify(request));
+      }
+
       constructor(...given) {
         super(...given);
         window.sockets.push(this);
@@ -76,9 +84,12 @@ export async function between(page, change) {
 
       set onmessage(handler) {
         const pass = (message) => handler({ data: JSON.stringify(message) });
-        super.onmessage = ({ data }) => change(JSON.parse(data), pass);
+        super.onmessage = ({ data }) => {
+          const message = JSON.parse(data);
+          change(message, pass, requests.get(message.id));
+        };
       }
     };
   };
-  await page.addInitScript(`(${install})(${change})`);
+  await page.addInitScript(`(${install})(${change}, ${ask})`);
 }

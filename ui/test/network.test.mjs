@@ -1,57 +1,13 @@
 // A bad network: nothing is lost, nothing comes twice, and what is old is never shown as live.
 
 import assert from "node:assert/strict";
-import { createConnection, createServer } from "node:net";
-import { once } from "node:events";
 import { test } from "node:test";
 
 import { between, openBrowser, openDevice, pair, picture, startSession } from "./browser.mjs";
+import { Cable } from "./cable.mjs";
 import { Daemon } from "./daemon.mjs";
 import { assertLooksRight } from "./looking.mjs";
 import { startWithProject } from "./project.mjs";
-
-/** A cable between the browser and the daemon that can be pulled. */
-class Cable {
-  #server;
-  #pairs = new Set();
-  isCut = false;
-  /** Everything is swallowed and nothing is closed. */
-  isSilent = false;
-
-  static async to(daemon) {
-    const cable = new Cable();
-    const port = Number(new URL(daemon.http).port);
-    cable.#server = createServer((near) => {
-      if (cable.isCut) return void near.destroy();
-      const far = createConnection({ host: "127.0.0.1", port });
-      const ends = { near, far };
-      cable.#pairs.add(ends);
-      for (const [one, other] of [[near, far], [far, near]]) {
-        one.on("data", (piece) => cable.isSilent || other.write(piece));
-        one.on("error", () => other.destroy());
-        one.on("close", () => (other.destroy(), cable.#pairs.delete(ends)));
-      }
-    });
-    cable.#server.listen(0, "127.0.0.1");
-    await once(cable.#server, "listening");
-    cable.http = `http://127.0.0.1:${cable.#server.address().port}`;
-    return cable;
-  }
-
-  cut() {
-    this.isCut = true;
-    for (const { near, far } of this.#pairs) near.destroy(), far.destroy();
-  }
-
-  mend() {
-    this.isCut = this.isSilent = false;
-  }
-
-  close() {
-    this.cut();
-    this.#server.close();
-  }
-}
 
 async function world(test, start = () => Daemon.start()) {
   const daemon = await start();
@@ -204,10 +160,8 @@ test("a page that is looked at again asks whether it is live, and does not wait 
 
 test("a page that is opened without a network comes from what is kept, and says that it has read nothing", async (test) => {
   const { cable, page } = await world(test);
+  // Once it is installed the service worker has the page, though that came before there was one.
   await page.evaluate(() => navigator.serviceWorker.ready);
-  // Now the service worker has all files of the page.
-  await page.reload();
-  await page.getByRole("heading", { name: "No agent has worked here yet" }).waitFor();
   cable.isSilent = true;
   await page.reload({ waitUntil: "commit" });
   await page.getByRole("navigation", { name: "Places" }).first().waitFor();

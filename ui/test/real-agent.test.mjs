@@ -117,3 +117,29 @@ test("a session that goes on in its own terminal is read to its beginning, and w
   }
   await transcript.getByText("an old talk").waitFor();
 });
+
+test("a file that Codex would add is a diff wherever somebody decides about it, and is counted afterwards", async (test) => {
+  const { home, config } = await startModel(test);
+  const daemon = await Daemon.start(config, home);
+  test.after(() => daemon.remove());
+  const desk = await openDevice(test, await openBrowser(test), "desk");
+  await pair(desk, daemon);
+  const call = await daemon.device();
+  const [{ id }] = (await call("workspace/list")).workspaces;
+  const { session_id } = await call("session/send", { workspace_id: id, agent_type: "codex", mode: "new", prompt: "SCRIPT:write" });
+  await desk.locator("[data-pending]").getByText(/out\.txt/).first().waitFor({ timeout: 60_000 });
+  await desk.goto(`${daemon.http}/s/${session_id}`);
+  const card = desk.getByRole("log", { name: "Transcript" }).locator("[data-ask]").first();
+  await card.getByText("Create a file").waitFor();
+  await card.getByText("out.txt", { exact: true }).waitFor();
+  await card.getByRole("region", { name: "Changes" }).locator(".added").waitFor();
+  assert.doesNotMatch(await card.innerText(), /"(changes|diff)"/);
+  await card.getByRole("button", { name: "Allow once" }).click();
+  await desk.getByText(/Done in \d/).waitFor({ timeout: 60_000 });
+  assert.equal(existsSync(join(daemon.work, "out.txt")), true);
+  const { events } = await call("log/read", { session_id, before_seq: Number.MAX_SAFE_INTEGER, limit: 1 });
+  await desk.goto(`${daemon.http}/s/${session_id}?then#${events[0].seq - 1}`);
+  const column = desk.getByRole("complementary", { name: "About this session" });
+  await column.getByText("out.txt").waitFor();
+  await column.getByText("+1").waitFor();
+});

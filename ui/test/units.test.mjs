@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { createServer } from "vite";
+import TOOL_CALLS from "./tool-calls.json" with { type: "json" };
 
 describe("functions of the page", () => {
   let vite;
@@ -68,6 +69,25 @@ describe("functions of the page", () => {
     assert.equal(oneLine("a\n\u0007b"), "a ⟨U+0007⟩b");
   });
 
+  test("in prose pictures and scripts are written as they are, and nothing else hides there", async () => {
+    const { revealInProse, revealHidden, oneLineOfProse } = await load("/src/text/hidden.ts");
+    const [family, persian, hindi] = ["👩\u200d👩\u200d👧", "می\u200cخواهم", "क्\u200dष"];
+    const table = [
+      [`a ${family} b`, `a ${family} b`],
+      ["❤\ufe0f\u200d🔥 🧑🏽\u200d💻", "❤\ufe0f\u200d🔥 🧑🏽\u200d💻"],
+      [persian, persian],
+      [hindi, hindi],
+      ["pay\u200cpal", "pay⟨U+200C⟩pal"],
+      ["e\u0301\u200dx", "e\u0301⟨U+200D⟩x"],
+      ["rm\u200d -rf", "rm⟨U+200D⟩ -rf"],
+      ["👩\u200d\u200d👧 👩\u200d", "👩⟨U+200D⟩⟨U+200D⟩👧 👩⟨U+200D⟩"],
+      ["\u202eabc\u200b", "⟨U+202E⟩abc⟨U+200B⟩"],
+    ];
+    for (const [text, shown] of table) assert.equal(revealInProse(text), shown);
+    assert.equal(oneLineOfProse(` ${family}\n${persian} `), `${family} ${persian}`);
+    assert.equal(revealHidden(`${family}${persian}`).match(/U\+200[CD]/g).length, 3, "a command, a path and a diff show each of them");
+  });
+
   test("terminal output is what a terminal would leave", async () => {
     const { outputLines, ansiSpans } = await load("/src/text/ansi.ts");
     assert.deepEqual(outputLines("10%\r50%\r100%\nok\u001b[2K\u001b]0;title\u0007"), ["100%", "ok"]);
@@ -85,13 +105,47 @@ describe("functions of the page", () => {
   test("a call is named by what it does, whatever its agent calls it", async () => {
     const { callFacts, isDangerous } = await load("/src/session/call.ts");
     assert.equal(callFacts("Bash", { command: "rm -rf /", description: "list files" }, "execute").subject, "rm -rf /");
-    assert.deepEqual(callFacts("Edit", { file_path: "/a", old_string: "x", new_string: "y" }, "edit").change, { path: "/a", before: "x", after: "y", isWhole: false });
-    assert.equal(callFacts("Write", { file_path: "/a", content: "y" }, "edit").change.isWhole, true);
+    assert.deepEqual(callFacts("Edit", { file_path: "/a", old_string: "x", new_string: "y" }, "edit").changes, [{ path: "/a", kind: "update", before: "x", after: "y" }]);
+    assert.equal(callFacts("Write", { file_path: "/a", content: "y" }, "edit").changes[0].kind, "write");
     assert.equal(callFacts("shell", { command: ["sh", "-c", "echo 'x y'"] }, "execute").subject, String.raw`sh -c 'echo '\''x y'\'''`);
     assert.equal(callFacts("mcp__github__search", { query: "x" }, undefined).service, "github");
     assert.equal(isDangerous({ rule: "permission_mode:dangerous", kind: "execute" }), true);
     assert.equal(isDangerous({ rule: "permission_mode:ask", kind: "execute", class: "write" }), false);
     assert.equal(isDangerous({ rule: "claude_settings:ask Bash(rm:*)", kind: "execute", class: "dangerous" }), true);
+  });
+
+  test("a command and the changes to files are found in the words of every agent, as the daemon finds them", async () => {
+    const { callFacts } = await load("/src/session/call.ts");
+    for (const { about, name, input, command, folder, changes } of TOOL_CALLS) {
+      const facts = callFacts(name, input, undefined);
+      assert.equal(facts.category === "command" ? facts.subject : undefined, command, about);
+      assert.equal(facts.folder, folder, about);
+      const comparable = (change, { kind }) => ("diff" in change ? { path: change.path, diff: change.diff } : { path: change.path, before: change.before, after: change.after, ...(kind && { kind: change.kind }) });
+      assert.deepEqual(facts.changes.map((change, index) => comparable(change, changes[index] ?? {})), changes.map((change) => comparable(change, change)), about);
+      assert.deepEqual(facts.changes.map((change) => change.movedTo), changes.map((change) => change.movedTo), about);
+    }
+  });
+
+  test("several changes are named by their files, and what is not shown as a change is shown as it came", async () => {
+    const { callFacts, callWords } = await load("/src/session/call.ts");
+    const { rowsOfChange, countRows } = await load("/src/text/diff.ts");
+    const patches = { changes: [{ path: "/w/a", kind: { type: "add" }, diff: "x\n" }, { path: "/w/b", kind: { type: "update" }, diff: "@@ -1 +1,2 @@\n-a\n+b\n+c\n" }, { path: "/w/c", kind: { type: "delete" }, diff: "y\n" }] };
+    const facts = callFacts("fileChange", patches, "edit");
+    assert.deepEqual([facts.subject, callWords(facts, "fileChange", "edit"), facts.shown], ["/w/a and 2 more", "Change 3 files", ["changes"]]);
+    assert.deepEqual(countRows(facts.changes.flatMap(rowsOfChange)), { added: 3, removed: 2 });
+    const shown = (input) => callFacts("tool", input, undefined).shown;
+    assert.deepEqual(shown({ file_path: "a", edits: [{ old_string: "a", new_string: "b", replace_all: true }] }), ["file_path"]);
+    assert.deepEqual(shown({ content: [{ type: "diff", path: "a", oldText: "a", newText: "b" }], locations: ["a", "/etc"] }), ["content"]);
+    assert.deepEqual(shown({ changes: [{ path: "a", kind: { type: "add" }, diff: "x", mode: "setuid" }] }), []);
+    const words = (name, input, kind) => callWords(callFacts(name, input, kind), name, kind);
+    assert.equal(words("NotebookEdit", { notebook_path: "a", new_source: "x" }, "edit"), "Change a file");
+    assert.equal(words("fileChange", { changes: [patches.changes[0]] }, "edit"), "Create a file");
+    assert.equal(words("fileChange", { changes: [{ path: "a", kind: { type: "update", move_path: "b" }, diff: "" }] }, "edit"), "Change and move a file");
+    // A service's tool is no reader because it takes a path.
+    assert.equal(words("mcp__fs__remove", { path: "a" }, undefined), "Use the service “fs”");
+    assert.equal(callFacts("mcp__fs__remove", { path: "a" }, undefined).subject, 'remove {"path":"a"}');
+    // What no reader of diffs would show is shown.
+    assert.deepEqual(rowsOfChange({ before: "", after: "", diff: "not a diff\n+b\n" }).map(({ kind, text }) => [kind, text]), [["same", "not a diff"], ["added", "b"]]);
   });
 
   test("what a call would do is said in words that people know", async () => {
@@ -117,7 +171,7 @@ describe("functions of the page", () => {
 
   test("every argument of a call is shown, whichever names the agent gave them", async () => {
     const { callFacts } = await load("/src/session/call.ts");
-    const left = (input) => Object.keys(input).filter((key) => !callFacts("tool", input, undefined).told.includes(key));
+    const left = (input) => Object.keys(input).filter((key) => !callFacts("tool", input, undefined).shown.includes(key));
     assert.deepEqual(left({ command: "ls", cmd: "rm -rf /" }), ["cmd"]);
     assert.deepEqual(left({ file_path: "/a", path: "/b", old_string: "", new_string: "x", content: "y" }), ["path", "content"]);
     assert.deepEqual(left({ command: "ls", cwd: "/", timeout: 5 }), ["timeout"]);
@@ -286,6 +340,41 @@ describe("functions of the page", () => {
     const points = [1_000, 2_000, 3_000].map((time) => ({ time, tokens: 10, input: 7, cached: 2, cost: 0.5, context: { used: time, size: 9_000 } }));
     const then = usageUntil({ input: 21, output: 9, cached: 6, cost: 1.5, points }, new Date(2_000).toISOString());
     assert.deepEqual([then.input, then.output, then.cached, then.cost, then.context.used, then.points.length], [14, 6, 4, 1, 2_000, 2]);
+  });
+
+  test("what was used is what the record says where not every report is here, at any moment too", async () => {
+    const { usageUntil, usageOf, withTotals } = await load("/src/session/usage.ts");
+    const report = (seq, payload) => event(seq, "usage.reported", payload);
+    const here = usageOf([report(8, { input_tokens: 10, output_tokens: 2, cost_usd: 0.5 }), report(9, { input_tokens: 20, output_tokens: 3 })]);
+    assert.deepEqual([here.input, here.output, here.cost, here.points.length], [30, 5, 0.5, 2]);
+    const whole = withTotals(here, { input_tokens: 130, output_tokens: 45, cost_usd: 2 });
+    assert.deepEqual([whole.input, whole.output, whole.cost], [130, 45, 2]);
+    const then = usageUntil(whole, new Date(8_000).toISOString());
+    assert.deepEqual([then.input, then.output, then.cost], [110, 42, 2], "what is not here was used before");
+    assert.deepEqual([withTotals(here, { input_tokens: 12 }).input, withTotals(here, undefined).cost], [30, 0.5], "a record that is older counts no less");
+  });
+
+  test("an exported session has all that was said, thought, planned and decided, and names what is missing", async () => {
+    const { sessionText } = await load("/src/session/session-text.ts");
+    const big = (artifact_id) => ({ type: "artifact_ref", artifact_id, content_type: "text/plain" });
+    const call = { ...identity, tool_call_id: "big" };
+    const events = [
+      event(4, "task.started", { messages: [{ role: "user", content: [{ type: "text", text: "go" }, big("prompt")] }] }),
+      event(5, "model.output.delta", { kind: "reasoning_delta", block_id: "a", delta: "hm" }),
+      event(6, "plan.updated", { entries: [{ content: "look", status: "completed" }, { content: "leap", status: "pending" }] }),
+      event(7, "tool.call.requested", { ...call, name: "Read", input: { path: "a" }, kind: "read" }),
+      event(8, "tool.output.completed", { ...call, stdout: "x".repeat(70_000) }),
+      event(9, "tool.call.completed", { ...call, name: "Read", result_preview: "beginning", result_ref: { artifact_id: "result" } }),
+      event(10, "tool.call.requested", { ...identity, name: "Bash", input: { command: "rm -rf x" } }),
+      event(11, "approval.resolved", { ...identity, decision: "deny", scope: "once", answered_by: { user_id: "Ada's phone", from: "device" } }),
+      event(12, "tool.call.denied", { ...identity, name: "Bash", reason: "use a branch" }),
+      event(13, "model.output.completed", { content: [big("gone")] }),
+      event(14, "task.failed", { reason: "it crashed", error: { code: "RUNTIME_EXITED", message: "it crashed", retryable: true } }),
+    ];
+    const read = async (artifact) => (artifact === "gone" ? Promise.reject(new Error("removed")) : `all of the ${artifact}`);
+    const text = await sessionText("A title", events, read);
+    for (const part of ["# A title", "> go\n> all of the prompt", "> hm", "- [x] look\n- [ ] leap", "x".repeat(70_000), "all of the result", "rm -rf x", "Denied by Ada's phone: use a branch", "could not be read: gone", "failed: it crashed", "removed by retention"]) assert.ok(text.includes(part), part.slice(0, 40));
+    assert.ok(text.indexOf("leap") < text.indexOf("Read: a"), "a plan stands where it was made");
   });
 
   test("times are on a clock of 24 hours, and nothing takes no time", async () => {

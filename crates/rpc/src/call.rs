@@ -358,6 +358,25 @@ mod tests {
             assert_eq!(ToolCallView { name, kind: None, input: &input }.preview(), expected);
         }
     }
+
+    /// The web app reads calls with code of its own; this list is what both are tested with.
+    #[test]
+    fn a_command_and_the_changes_to_files_are_found_as_the_web_app_finds_them() {
+        let cases: Value = serde_json::from_str(include_str!("../../../ui/test/tool-calls.json")).unwrap();
+        for case in cases.as_array().unwrap() {
+            let call = ToolCallView { name: case["name"].as_str().unwrap(), kind: None, input: &case["input"] };
+            let changed = |change: &file_change::Change<'_>| json!({ "path": change.path, "before": change.old, "after": change.new });
+            let found = file_change::changes(call.input);
+            let found: Vec<_> = match found.as_slice() {
+                _ if call.is_of_server() => Vec::new(),
+                [] => call.patches().iter().map(Patch::to_json).collect(),
+                found => found.iter().map(changed).collect(),
+            };
+            assert_eq!(Value::from(found), case["changes"], "{}", case["about"]);
+            assert_eq!((call.command().as_deref(), call.folder()), (case["command"].as_str(), case["folder"].as_str()));
+        }
+    }
+
     #[test]
     fn a_preview_that_is_cut_says_how_much_is_missing() {
         let input = json!({ "command": "x".repeat(5_000) });

@@ -1,4 +1,5 @@
-//! Finds the changes to files in a tool call's input or result, in the field names of several agents.
+//! Finds the changes to files in a tool call's input or result, in the field names of several agents. The web app does the
+//! same in ui/src/session/file-change.ts, and both are tested with ui/test/tool-calls.json.
 
 use serde_json::Value;
 use similar::TextDiff;
@@ -14,9 +15,10 @@ pub struct Change<'a> {
     pub new: &'a str,
 }
 
-const PATHS: [&str; 5] = ["file_path", "path", "filePath", "notebook_path", "abs_path"];
-const OLD: [&str; 4] = ["old_string", "oldText", "oldString", "old_str"];
-const NEW: [&str; 7] = ["new_string", "newText", "newString", "new_str", "new_source", "content", "file_text"];
+const PATHS: [&str; 6] = ["file_path", "path", "filePath", "notebook_path", "abs_path", "absolute_path"];
+const OLD: [&str; 5] = ["old_string", "oldText", "oldString", "old_str", "old_text"];
+const NEW: [&str; 9] =
+    ["new_string", "newText", "newString", "new_str", "new_text", "new_source", "content", "contents", "file_text"];
 
 /// What Codex does with one file, in its own words: an entry of the list `changes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +53,21 @@ impl Patch<'_> {
             PatchKind::Delete => TextDiff::from_lines(self.text, "").unified_diff().to_string(),
         }
     }
+
+    /// The patch as ui/test/tool-calls.json has it.
+    #[cfg(test)]
+    pub(crate) fn to_json(&self) -> Value {
+        let mut patch = match self.kind {
+            PatchKind::Add => serde_json::json!({ "kind": "add", "before": "", "after": self.text }),
+            PatchKind::Update => serde_json::json!({ "kind": "update", "diff": self.text }),
+            PatchKind::Delete => serde_json::json!({ "kind": "delete", "before": self.text, "after": "" }),
+        };
+        patch["path"] = self.path.into();
+        if let Some(moved_to) = self.moved_to {
+            patch["movedTo"] = moved_to.into();
+        }
+        patch
+    }
 }
 
 /// The patches in the field `changes` of an input. None at all if one of its changes is not understood: half of an edit
@@ -77,18 +94,18 @@ pub fn path(input: &Value) -> Option<&str> {
     first_text(input, &PATHS).or_else(location).or_else(patched)
 }
 
-/// All changes in an input or a result, in order; empty if it contains none.
+/// All changes in an input or a result, in order; empty if it contains none, or one that is not understood.
 pub fn changes(value: &Value) -> Vec<Change<'_>> {
     if let Some(edits) = value.get("edits").and_then(Value::as_array) {
         let path = path(value);
-        return edits.iter().filter_map(|edit| change(path?, edit)).collect();
+        return edits.iter().map(|edit| change(path?, edit)).collect::<Option<_>>().unwrap_or_default();
     }
     // ACP's content, as a result or in place of an input.
     let blocks = value.as_array().or_else(|| value.get("content")?.as_array());
     match blocks {
         Some(blocks) => {
             let diffs = blocks.iter().filter(|block| block.get("type").is_some_and(|kind| kind == "diff"));
-            diffs.filter_map(|diff| change(path(diff)?, diff)).collect()
+            diffs.map(|diff| change(path(diff)?, diff)).collect::<Option<_>>().unwrap_or_default()
         }
         None => path(value).and_then(|path| change(path, value)).into_iter().collect(),
     }

@@ -18,7 +18,7 @@ export interface Answer {
 
 export interface SentAnswer extends Answer {
   /** The daemon took it, and what it was about is on its way out of the list; or nobody knows whether it did. */
-  state: "sending" | "taken" | "unsure";
+  state: "sending" | "taken" | "unconfirmed";
   key: string;
 }
 
@@ -47,7 +47,7 @@ class Answers {
       drafts.set(id, "");
     } catch (error) {
       if (error instanceof ConnectionLost && !(error instanceof NotConnected)) {
-        if (this.sent[id]) this.sent[id].state = "unsure";
+        if (this.sent[id]) this.sent[id].state = "unconfirmed";
         return;
       }
       delete this.sent[id];

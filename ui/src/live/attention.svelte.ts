@@ -16,7 +16,7 @@ class Attention {
   permission = $state(areThere() ? Notification.permission : "denied");
   /** Whether the service worker is registered. */
   hasWorker = $state(false);
-  #told = new Set<string>();
+  #announced = new Set<string>();
   #isFirst = true;
 
   constructor() {
@@ -33,8 +33,8 @@ class Attention {
 
   /** Tells what is new; what was there when the page opened is no news. */
   update(pending: readonly PendingRequest[]): void {
-    const fresh = pending.filter((request) => !this.#told.has(request.tool_use_id));
-    for (const request of fresh) this.#told.add(request.tool_use_id);
+    const fresh = pending.filter((request) => !this.#announced.has(request.tool_use_id));
+    for (const request of fresh) this.#announced.add(request.tool_use_id);
     const badge = navigator as Navigator & { setAppBadge?: (count: number) => Promise<void> };
     void badge.setAppBadge?.(pending.length).catch(() => {});
     if (!this.#isFirst && document.hidden && this.permission === "granted") fresh.forEach((request) => void notify(request).catch(() => {}));

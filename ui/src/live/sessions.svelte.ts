@@ -171,8 +171,8 @@ class Sessions {
       if (last.payload.kind === "text_delta") this.#setLastLine(session_id, pieces.join(""));
     }
     if (last?.type === "tool.call.requested") {
-      const { subject, sort } = callFacts(last.payload.name, last.payload.input, last.payload.kind);
-      this.#setLastLine(session_id, `${sort === "command" ? "$ " : ""}${oneLine(shortPath(subject, project_path))}`);
+      const { subject, category } = callFacts(last.payload.name, last.payload.input, last.payload.kind);
+      this.#setLastLine(session_id, `${category === "command" ? "$ " : ""}${oneLine(shortPath(subject, project_path))}`);
     }
     if (last?.type === "model.output.completed") {
       this.#setLastLine(session_id, last.payload.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).at(-1) ?? "");

@@ -6,7 +6,7 @@ import { pair, tokenSource, TokenRefused, type Tokens } from "roost-client";
 const KEY = "roost.tokens";
 const LEASE = "roost.tokens.lease";
 /** Drafts, prompts on their way, reading places and open folds. */
-const KEPT = /^roost\.(draft\.|unsure\.|begun\.|place\.|folds$)/;
+const KEPT = /^roost\.(draft\.|unconfirmed\.|started\.|place\.|folds$)/;
 /** How long a tab may take to refresh before another one does, in milliseconds. */
 const LEASE_MS = 10_000;
 

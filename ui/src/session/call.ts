@@ -1,86 +1,78 @@
 // What a tool call does, read from its arguments: whatever the agent calls it, this is what would run or change.
 
 import type { ApprovalRequestedPayload, CallPattern, ToolKind } from "roost-client";
+import { changesIn, fieldsOf, firstText, PATHS, type Argument, type Change, type Fields } from "./file-change";
 import { holdsPicture, isPicture } from "./pictures";
-
-export interface Change {
-  path: string;
-  before: string;
-  after: string;
-  /** It puts `after` in the place of all that the file holds, of which the arguments say nothing. */
-  isWhole: boolean;
-}
 
 export interface CallFacts {
   /** The kind of thing it does. */
-  sort: "command" | "edit" | "read" | "search" | "fetch" | "other";
+  category: "command" | "edit" | "read" | "search" | "fetch" | "other";
   /** The command, file, pattern or address; the name of the tool if there is none. */
   subject: string;
-  /** The change to a file, as far as the arguments tell. */
-  change?: Change;
+  /** The changes to files, as far as the arguments tell. */
+  changes: Change[];
   /** The folder that a command runs in; absent if it is the session's. */
   folder?: string;
   /** The service of an MCP call. */
   service?: string;
   /** The arguments that the above says in full; what else there is must be shown, too. */
-  told: string[];
+  shown: string[];
 }
 
-type Fields = Record<string, unknown>;
+/** Arguments that are a command line, and the folder that it runs in: what crates/rpc/src/call.rs knows. */
+const COMMANDS = ["command", "cmd", "script", "commandLine"];
+const FOLDERS = ["cwd", "workdir", "working_directory", "workingDirectory", "directory", "dir_path", "working_dir"];
+/** Values of `command` in the tool of a text editor, where it is no command line. */
+const EDITOR_COMMANDS = ["view", "create", "str_replace", "insert", "undo_edit"];
 
 export function callFacts(name: string, input: unknown, kind: ToolKind | undefined): CallFacts {
-  const fields: Fields = input !== null && typeof input === "object" && !Array.isArray(input) ? (input as Fields) : {};
-  const service = /^mcp__([^_]+(?:_[^_]+)*)__/.exec(name)?.[1];
-  const told = (...used: (Argument | undefined)[]) => used.flatMap((one) => (one ? [one.key] : []));
+  const fields = fieldsOf(input);
+  const facts = (category: CallFacts["category"], subject: string, ...used: (Argument | undefined)[]): CallFacts => ({
+    category, subject, changes: [], shown: used.flatMap((one) => (one ? [one.key] : [])),
+  });
+  const [, service, tool] = /^mcp__([^_]+(?:_[^_]+)*)__(.*)$/s.exec(name) ?? [];
+  if (service) {
+    // Its arguments may mean anything, whatever they are called.
+    const said = Object.keys(fields).length > 0 ? ` ${JSON.stringify(fields)}` : "";
+    return { ...facts("other", `${tool}${said}`), service };
+  }
   const command = commandOf(fields);
   if (command) {
-    const folder = text(fields, "cwd", "workdir");
-    return { sort: "command", subject: command.value, folder: folder?.value, service, told: told(command, folder) };
+    const folder = firstText(fields, FOLDERS);
+    return { ...facts("command", command.value, command, folder), folder: folder?.value };
   }
-  const path = text(fields, "file_path", "path", "notebook_path", "filePath", "abs_path", "absolute_path");
-  const after = text(fields, "new_string", "newText", "new_text", "content", "contents", "new_str");
-  if (path && after) {
-    const before = text(fields, "old_string", "oldText", "old_text", "old_str");
-    const change = { path: path.value, before: before?.value ?? "", after: after.value, isWhole: !before };
-    return { sort: "edit", subject: path.value, change, service, told: told(path, before, after) };
+  const { changes, shown } = changesIn(input);
+  const [first] = changes;
+  if (first) {
+    const others = new Set(changes.map((change) => change.path)).size - 1;
+    const subject = others > 0 ? `${first.path} and ${others} more` : first.path;
+    return { ...facts("edit", subject), changes, shown };
   }
-  const address = text(fields, "url", "uri");
-  if (address?.value) return { sort: "fetch", subject: address.value, service, told: told(address) };
-  const pattern = text(fields, "pattern", "query", "regex");
-  if (pattern?.value) {
-    const subject = path?.value ? `${pattern.value} in ${path.value}` : pattern.value;
-    return { sort: "search", subject, service, told: told(pattern, path) };
-  }
-  const changes = kind === "edit" || kind === "delete" || kind === "move";
-  if (path?.value) return { sort: changes ? "edit" : "read", subject: path.value, service, told: told(path) };
-  return { sort: "other", subject: name, service, told: [] };
-}
-
-interface Argument {
-  key: string;
-  value: string;
+  const address = firstText(fields, ["url", "uri", "href"]);
+  if (address?.value) return facts("fetch", address.value, address);
+  const path = firstText(fields, PATHS);
+  const pattern = firstText(fields, ["pattern", "query", "regex"]);
+  if (pattern?.value) return facts("search", path?.value ? `${pattern.value} in ${path.value}` : pattern.value, pattern, path);
+  const category = kind === "edit" || kind === "delete" || kind === "move" ? "edit" : "read";
+  if (path?.value) return facts(category, path.value, path);
+  const [location] = Array.isArray(fields.locations) ? (fields.locations as unknown[]) : [];
+  // What they are besides is shown, too: a call may touch more than its first place.
+  return typeof location === "string" && kind && kind !== "other" && kind !== "execute" ? facts(category, location) : facts("other", name);
 }
 
 function commandOf(fields: Fields): Argument | undefined {
-  const key = fields.command === undefined || fields.command === null ? "cmd" : "command";
-  const line = fields[key];
-  if (typeof line === "string") return { key, value: line };
-  const isWords = Array.isArray(line) && line.length > 0 && line.every((word) => typeof word === "string");
-  return isWords ? { key, value: line.map(quoteWord).join(" ") } : undefined;
+  for (const key of COMMANDS) {
+    const line = fields[key];
+    if (typeof line === "string" && !EDITOR_COMMANDS.includes(line)) return { key, value: line };
+    const isWords = Array.isArray(line) && line.length > 0 && line.every((word) => typeof word === "string");
+    if (isWords) return { key, value: line.map(quoteWord).join(" ") };
+  }
+  return undefined;
 }
 
 /** A word of a command as a shell would need it to be written, so that one word is never read as two. */
 function quoteWord(word: string): string {
   return /^[\w./:,@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
-
-/** The first of these arguments that is a text. */
-function text(fields: Fields, ...names: string[]): Argument | undefined {
-  for (const key of names) {
-    const value = fields[key];
-    if (typeof value === "string") return { key, value };
-  }
-  return undefined;
 }
 
 /** The calls that a remembered answer would cover, in words. */
@@ -106,13 +98,23 @@ export function holdsAnywhere(pattern: CallPattern): boolean {
 }
 
 /** What a call would do, in words; the tool's own name is no word that people know. */
-export function callWords({ sort, change, service }: CallFacts, name: string, kind: ToolKind | undefined): string {
-  if (sort === "command") return "Run a command";
-  if (sort === "edit") return kind === "delete" ? "Delete a file" : kind === "move" ? "Move a file" : change?.isWhole ? "Write a whole file" : "Change a file";
-  if (sort === "read") return "Read a file";
-  if (sort === "search") return "Search";
-  if (sort === "fetch") return "Open an address";
+export function callWords({ category, changes, service }: CallFacts, name: string, kind: ToolKind | undefined): string {
+  if (category === "command") return "Run a command";
+  if (category === "edit") return editWords(changes, kind);
+  if (category === "read") return "Read a file";
+  if (category === "search") return "Search";
+  if (category === "fetch") return "Open an address";
   return service ? `Use the service “${service}”` : `Use the tool “${name}”`;
+}
+
+const EDIT_WORDS: Record<Change["kind"], string> = { add: "Create a file", write: "Write a whole file", update: "Change a file", delete: "Delete a file" };
+
+function editWords(changes: readonly Change[], kind: ToolKind | undefined): string {
+  const [first] = changes;
+  if (!first) return kind === "delete" ? "Delete a file" : kind === "move" ? "Move a file" : "Change a file";
+  const files = new Set(changes.map((change) => change.path)).size;
+  if (files > 1) return changes.every((change) => change.kind === "delete") ? `Delete ${files} files` : `Change ${files} files`;
+  return first.movedTo === undefined ? EDIT_WORDS[first.kind] : "Change and move a file";
 }
 
 /** The rule that asked, in words. */

@@ -146,6 +146,12 @@ export interface Plan {
   seq: number;
 }
 
+/** Reads parts of an item, which is changed in place: who reads them is drawn again when the item's version grows. */
+export const versionedReader = (version: () => number) => <T>(read: () => T): T => {
+  void version();
+  return read();
+};
+
 /** The name to show for whoever answered. */
 export function answererName(by: Answerer | undefined, clientId: string | undefined): string {
   if (!by) return "nobody";

@@ -3,30 +3,22 @@
 import type { Mode, NormalizedEvent } from "roost-client";
 import { live } from "../live/connection.svelte";
 import type { SessionState } from "../live/sessions.svelte";
-import { changeRows, countRows } from "../text/diff";
-import { callFacts } from "./call";
-import type { Item, Plan } from "./items.svelte";
-import { rowsOf, type Row } from "./rows";
+import type { EditedFiles } from "./edit-history";
+import type { Plan } from "./items.svelte";
+import { readBack } from "./log-pages";
+import { rowsOf, withBeginning, type Row } from "./rows";
 import { Transcript } from "./transcript";
 
 /** Events of the first page; the past is read in pages of the same size. */
 const PAGE = 600;
-/** Events about edits that are read. */
-const EDITS = 400;
+/** Events about the session's title, mode and model that are read at most to find the last of each. */
+const SETTINGS = 5_000;
 
 const TASK_TYPES = ["task.started", "task.completed", "task.failed", "task.stopped"];
 const SETTING_TYPES = ["session.created", "session.updated"];
-const EDIT_TYPES = ["tool.call.requested", "tool.call.completed"];
 const OUTCOMES: Partial<Record<NormalizedEvent["type"], SessionState>> = {
   "task.started": "working", "task.completed": "done", "task.failed": "failed", "task.stopped": "stopped",
 };
-
-/** A file that the agent had edited by then. */
-export interface EditedFile {
-  path: string;
-  added: number;
-  removed: number;
-}
 
 export class Moment {
   rows = $state.raw<Row[]>([]);
@@ -38,7 +30,9 @@ export class Moment {
   title?: string;
   mode?: Mode;
   model?: string;
-  files: EditedFile[] = [];
+  /** Read when a screen shows them. */
+  edits = $state.raw<EditedFiles>();
+  editsFailure = $state("");
   #transcript = new Transcript();
 
   private constructor(
@@ -49,21 +43,17 @@ export class Moment {
   static async read(session_id: string, seq: number): Promise<Moment> {
     const before = (types: readonly string[] | undefined, limit: number) =>
       live.call("log/read", { session_id, before_seq: seq + 1, types: types && [...types], limit });
-    const [page, plans, tasks, settings, edits] = await Promise.all([
-      before(undefined, PAGE), before(["plan.updated"], 1), before(TASK_TYPES, 1), before(SETTING_TYPES, EDITS), before(EDIT_TYPES, EDITS),
+    const [page, plans, tasks, settings] = await Promise.all([
+      before(undefined, PAGE), before(["plan.updated"], 1), before(TASK_TYPES, 1),
+      readBack(session_id, SETTING_TYPES, { before: seq + 1, most: SETTINGS, isEnough: (events) => areKnown(settingsOf(events)) }),
     ]);
     const moment = new Moment(session_id, seq);
     moment.time = page.events.at(-1)?.time ?? "";
     moment.hasEarlier = page.has_more;
     moment.plan = transcriptOf(plans.events).plan;
-    for (const event of settings.events) {
-      if (event.type !== "session.created" && event.type !== "session.updated") continue;
-      const { title, mode, model } = event.payload;
-      [moment.title, moment.mode, moment.model] = [title ?? moment.title, mode ?? moment.mode, model ?? moment.model];
-    }
-    moment.files = editedFiles(transcriptOf(edits.events).items);
+    Object.assign(moment, settingsOf(settings.events));
     moment.#transcript = transcriptOf(page.events);
-    moment.rows = rowsOf(moment.#transcript.items);
+    moment.#showRows();
     const isWaiting = moment.#transcript.items.some((item) => (item.kind === "tool" && item.state === "waiting") || (item.kind === "question" && !item.resolved));
     const task = tasks.events.at(-1);
     moment.state = isWaiting ? "waiting" : ((task && OUTCOMES[task.type]) ?? "ready");
@@ -79,29 +69,41 @@ export class Moment {
       this.hasEarlier = page.has_more;
       this.#transcript.prepend(transcriptOf(page.events));
       this.#transcript.flush();
-      this.rows = rowsOf(this.#transcript.items, this.rows);
+      this.#showRows();
     } finally {
       this.isReadingEarlier = false;
     }
   }
+
+  #showRows(): void {
+    const { items, firstSeq, firstTime } = this.#transcript;
+    // Where nothing is left of it, what it was after is gone, too.
+    this.rows = withBeginning(rowsOf(items, this.rows), { hasEarlier: this.hasEarlier, firstSeq: firstSeq || this.seq + 1, firstTime });
+  }
 }
+
+interface Settings {
+  title?: string;
+  mode?: Mode;
+  model?: string;
+}
+
+/** The last of each that these events say. */
+function settingsOf(events: readonly NormalizedEvent[]): Settings {
+  const settings: Settings = {};
+  for (const event of events) {
+    if (event.type !== "session.created" && event.type !== "session.updated") continue;
+    const { title, mode, model } = event.payload;
+    Object.assign(settings, { ...(title != null && { title }), ...(mode != null && { mode }), ...(model != null && { model }) });
+  }
+  return settings;
+}
+
+const areKnown = ({ title, mode, model }: Settings) => title !== undefined && mode !== undefined && model !== undefined;
 
 function transcriptOf(events: readonly NormalizedEvent[]): Transcript {
   const transcript = new Transcript();
   for (const event of events) transcript.apply(event);
   transcript.flush();
   return transcript;
-}
-
-function editedFiles(items: readonly Item[]): EditedFile[] {
-  const files = new Map<string, EditedFile>();
-  for (const item of items) {
-    if (item.kind !== "tool" || item.state !== "done") continue;
-    const { change } = callFacts(item.name, item.input, item.toolKind);
-    if (!change) continue;
-    const { added, removed } = countRows(changeRows(change.before, change.after));
-    const file = files.get(change.path) ?? { path: change.path, added: 0, removed: 0 };
-    files.set(change.path, { ...file, added: file.added + added, removed: file.removed + removed });
-  }
-  return [...files.values()];
 }

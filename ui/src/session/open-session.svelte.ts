@@ -1,24 +1,26 @@
 // The session on the screen: its end is read first, what happens is added as it comes, and the past is read while
 // somebody scrolls up.
 
-import type { Message, NormalizedEvent, QueuedPrompt, SessionInfo, TranscriptContentBlock, WorktreeInfo } from "roost-client";
+import type { NormalizedEvent, QueuedPrompt, SessionInfo, TranscriptContentBlock, WorktreeInfo } from "roost-client";
 import { ERRORS, RoostError } from "roost-client";
 import { explain, live } from "../live/connection.svelte";
 import { followLog, leaveLog } from "../live/log-feed";
-import { sessions, withOwnName } from "../live/sessions.svelte";
+import { withOwnName } from "../live/sessions.svelte";
 import { Moment } from "./moment.svelte";
-import { messagesToTranscript } from "./past-messages";
-import type { EndItem, Plan, Usage } from "./items.svelte";
-import { rowsOf, type Row } from "./rows";
-import { usageUntil } from "./usage";
+import { EditHistory } from "./edit-history";
+import { END, firstLeft } from "./log-pages";
+import { PastMessages } from "./past-messages";
+import type { EndItem, Item, Plan } from "./items.svelte";
+import { rowsOf, withBeginning, type Row } from "./rows";
+import { SessionSummary } from "./summary.svelte";
+import { readPrompt } from "./prompt-again";
+import { usageUntil, withTotals } from "./usage";
 import { Transcript } from "./transcript";
+import { Viewers } from "./viewers.svelte";
+import { worktreeOf } from "./worktree";
 
-/** A `seq` beyond every end. */
-const END = Number.MAX_SAFE_INTEGER;
 /** Events that are read at once; the daemon sends at most 768 KiB of them. */
 const PAGE = 3_000;
-/** Messages that are read at once of a session that only its runtime has. */
-const PAST_PAGE = 200;
 /** Pages that are read to find the beginning of a running task. */
 const OPEN_PAGES = 4;
 /** Items that stay in memory while somebody looks at the end. */
@@ -27,22 +29,10 @@ const ITEMS_HELD = 3_000;
 /** The least time between two drawings of what streams, in milliseconds. */
 const DRAW_MS = 45;
 
-/** Events that a scrubber marks. */
-const TICK_TYPES = ["task.started", "approval.requested", "question.asked", "task.failed", "task.stopped"] as const;
-
-export interface Tick {
-  seq: number;
-  time: string;
-  type: (typeof TICK_TYPES)[number];
-}
-
 export class OpenSession {
   info = $state.raw<SessionInfo>();
   rows = $state.raw<Row[]>([]);
-  plan = $state.raw<Plan>();
-  usage = $state.raw<Usage>({ input: 0, output: 0, cached: 0, points: [] });
   queue = $state.raw<QueuedPrompt[]>([]);
-  ticks = $state.raw<Tick[]>([]);
   isWorking = $state(false);
   isLoaded = $state(false);
   hasEarlier = $state(false);
@@ -52,13 +42,24 @@ export class OpenSession {
   /** Rows that came since the reader left the end. */
   unseen = $state(0);
   lastSeq = $state(0);
-  viewers = $state(1);
+  readonly viewers = new Viewers((client) => this.#transcript.clients.get(client));
   /** The working copy of its own that it works in; absent if it works in the workspace's folder. */
   worktree = $state.raw<WorktreeInfo>();
   /** The moment that is shown in place of now; absent while the screen is live. */
   moment = $state.raw<Moment>();
+  readonly summary: SessionSummary;
+  /** The newest plan among the events that are here. */
+  #planHere = $state.raw<Plan>();
+  plan = $derived.by(() => this.#planHere ?? this.summary.plan);
+  usage = $derived.by(() => withTotals(this.summary.usage, this.info?.record.usage));
   /** What was used by the moment that is shown. */
   usageShown = $derived.by(() => (this.moment ? usageUntil(this.usage, this.moment.time) : this.usage));
+  /** Whether that is known: what was reported before what is here may have been before or after the moment. */
+  isUsageKnown = $derived.by(() => {
+    if (!this.moment) return true;
+    const [first] = this.summary.usage.points;
+    return this.summary.isRead && (!this.summary.isUsageCut || (first?.time ?? 0) <= Date.parse(this.moment.time));
+  });
   /** Whether the reader is at the end, where new text appears. */
   isAtEnd = true;
   #transcript = new Transcript();
@@ -67,12 +68,11 @@ export class OpenSession {
   #drawnAt = 0;
   /** Events that came before the first page was read. */
   #early: NormalizedEvent[] | undefined = [];
-  /** Usage that was reported while the whole of it is read. */
-  #reported: NormalizedEvent[] | undefined;
   #wanted: number | undefined;
   #earlier: Promise<boolean> | undefined;
   /** The messages of a session that only its runtime has. */
-  #messages: Message[] = [];
+  readonly #messages: PastMessages;
+  readonly #edits: EditHistory;
   #isScrubbing = false;
   /** Grows with each return to live. */
   #turn = 0;
@@ -80,20 +80,19 @@ export class OpenSession {
   readonly #undo: (() => void)[];
 
   constructor(readonly id: string) {
-    const count = ({ session_id, viewer_count }: { session_id: string; viewer_count: number }) => {
-      if (session_id === this.#streamId) this.viewers = Math.max(1, viewer_count);
-    };
+    this.summary = new SessionSummary(id);
+    this.#messages = new PastMessages(id);
+    this.#edits = new EditHistory(id);
     // A session that only its runtime has is read again when something was said in it, or when Roost took it over.
-    const look = ({ session_id }: { session_id?: string }) => {
+    const follow = ({ session_id }: { session_id?: string }) => {
       if (this.isPast && session_id === this.#streamId) void this.#followPast().catch((error: unknown) => (this.failure = explain(error)));
     };
     this.#undo = [
       live.beforeLive(() => this.#resume()),
-      live.client.on("claude_message", look),
-      live.client.on("session_start", look),
-      live.client.on("claude_status", look),
-      live.client.on("session_joined", count),
-      live.client.on("session_left", count),
+      live.client.on("claude_message", follow),
+      live.client.on("session_start", follow),
+      live.client.on("claude_status", follow),
+      this.viewers.follow((session) => session === this.#streamId),
     ];
     if (live.isLive) void this.#open().catch((error: unknown) => (this.failure = explain(error)));
   }
@@ -133,16 +132,8 @@ export class OpenSession {
     const info = await live.call("session/get", { session_id: this.id });
     this.info = withOwnName(info);
     this.queue = info.record.queue ?? [];
-    this.viewers = Math.max(1, info.viewers.length);
-    await this.#findWorktree(info).catch(() => {});
-  }
-
-  async #findWorktree({ workspace_id, project_path, session_id }: SessionInfo): Promise<void> {
-    const workspace = sessions.workspace(workspace_id);
-    if (!workspace?.is_git_repo || workspace.path === project_path) return void (this.worktree = undefined);
-    if (this.worktree?.path === project_path) return;
-    const { worktrees } = await live.call("workspace/worktree/list", { workspace_id });
-    this.worktree = worktrees.find((one) => !one.is_main && (one.path === project_path || one.session_id === session_id));
+    this.viewers.set(info.viewers);
+    this.worktree = await worktreeOf(info, this.worktree).catch(() => this.worktree);
   }
 
   /** Reads the page before; whoever asks while it is read waits for the same. Returns whether it could be read. */
@@ -158,7 +149,7 @@ export class OpenSession {
       if (this.isPast) await this.#readPast("earlier");
       else {
         await this.#readEarlierPage();
-        this.rows = rowsOf(this.#transcript.items, this.rows);
+        this.#showRows(this.#transcript.items);
       }
       this.failure = "";
       return true;
@@ -177,15 +168,10 @@ export class OpenSession {
     return this.rows.findLast((row) => row.seq <= seq) ?? this.rows[0];
   }
 
-  /** The prompt of the task that ended so. */
+  /** The prompt of the task that ended so: the first one, because those after it steered it. */
   async promptOf(end: EndItem): Promise<readonly TranscriptContentBlock[]> {
-    // The first one of the task: those after it steered it.
     const known = this.#transcript.items.find((item) => item.kind === "prompt" && item.task === end.task);
-    if (known?.kind === "prompt") return known.blocks;
-    const { events } = await live.call("log/read", { session_id: this.id, before_seq: end.seq, types: ["task.started"], limit: 1 });
-    const [started] = events;
-    if (started?.type !== "task.started" || started.trace.task_id !== end.task) throw new Error("the log does not have this prompt any more");
-    return started.payload.messages.flatMap((message) => (message.role === "user" ? message.content : []));
+    return known?.kind === "prompt" ? known.blocks : readPrompt(this.id, end);
   }
 
   /** Shows the session as it was after an event; the last of several quick calls counts. */
@@ -235,7 +221,33 @@ export class OpenSession {
     this.#draw();
     this.isLoaded = true;
     this.failure = "";
-    await this.#readSummary();
+    await this.readSummary();
+  }
+
+  /** Reads what is shown of the whole session; why it cannot be read stands where it would be shown. */
+  async readSummary(): Promise<void> {
+    if (this.isPast) return;
+    try {
+      this.summary.failure = "";
+      await this.summary.read();
+    } catch (error) {
+      this.summary.failure = explain(error);
+    }
+  }
+
+  /** The files that the agent had edited by a moment, read when a screen shows them. */
+  async readEdits(moment: Moment): Promise<void> {
+    if (moment.edits) return;
+    try {
+      moment.edits = await this.#edits.until(moment.seq);
+    } catch (error) {
+      moment.editsFailure = explain(error);
+    }
+  }
+
+  #showRows(items: readonly Item[]): void {
+    const { firstSeq, firstTime } = this.#transcript;
+    this.rows = withBeginning(rowsOf(items, this.rows), { hasEarlier: this.hasEarlier, firstSeq, firstTime });
   }
 
   /** A session that only its runtime has is read as messages; it comes into the log with its next prompt. */
@@ -246,19 +258,11 @@ export class OpenSession {
     this.failure = "";
   }
 
-  /** Reads the newest messages, or those before the first that is here. */
   async #readPast(which: "latest" | "earlier"): Promise<void> {
-    const offset = which === "earlier" ? this.#messages.length : 0;
-    const { messages, has_more } = await live.call("session/messages", { session_id: this.id, limit: PAST_PAGE, offset, order: "desc" });
-    const page = messages.reverse();
-    const known = new Set(this.#messages.map((message) => message.uuid));
-    const fresh = page.filter((message) => !known.has(message.uuid));
-    if (which === "earlier") [this.#messages, this.hasEarlier] = [[...fresh, ...this.#messages], has_more];
-    // More was said than one page holds: what lies between is read while somebody scrolls up.
-    else if (fresh.length === page.length) [this.#messages, this.hasEarlier] = [page, has_more];
-    else this.#messages = [...this.#messages, ...fresh];
+    const items = await this.#messages.read(which);
+    this.hasEarlier = this.#messages.hasEarlier;
     const before = this.rows.length;
-    this.rows = rowsOf(messagesToTranscript(this.#messages).items, this.rows);
+    this.rows = rowsOf(items, this.rows);
     if (which === "latest" && !this.isAtEnd && this.isLoaded) this.unseen += Math.max(0, this.rows.length - before);
   }
 
@@ -272,30 +276,6 @@ export class OpenSession {
     this.failure = "";
   }
 
-  /** What a screen shows of the whole session, of which only the end was read. */
-  async #readSummary(): Promise<void> {
-    this.#reported = [];
-    const read = (types: readonly string[], limit: number) =>
-      live.call("log/read", { session_id: this.id, before_seq: END, types: [...types], limit });
-    const [ticks, usage, plan] = await Promise.all([
-      read(TICK_TYPES, 5_000),
-      read(["usage.reported"], 5_000),
-      read(["plan.updated"], 1),
-    ]);
-    const known = ticks.events.map(({ seq, time, type }) => ({ seq, time, type: type as Tick["type"] }));
-    const newer = this.ticks.filter((tick) => tick.seq > (known.at(-1)?.seq ?? 0));
-    this.ticks = [...known, ...newer];
-    const whole = new Transcript();
-    // What was reported while this was read may not be in it.
-    const last = usage.events.at(-1)?.seq ?? 0;
-    const late = this.#reported.filter((event) => event.seq > last);
-    this.#reported = undefined;
-    for (const event of [...plan.events, ...usage.events, ...late]) whole.apply(event);
-    this.#transcript.usage = whole.usage;
-    this.#transcript.plan ??= whole.plan;
-    this.#draw();
-  }
-
   /** Reads what was missed. Fails if it cannot be read: until then the screen is not live. */
   async #resume(): Promise<void> {
     try {
@@ -304,6 +284,7 @@ export class OpenSession {
       await this.refreshInfo();
       // The subscription goes on where it was; this finds out where that is.
       await this.#catchUp();
+      if (!this.summary.isRead) await this.readSummary();
     } catch (error) {
       this.failure = explain(error);
       // One that is gone will not come back, however often it is asked for.
@@ -341,6 +322,7 @@ export class OpenSession {
   async #catchUp(): Promise<void> {
     if (this.#early) return;
     this.#early = [];
+    let isGone = false;
     try {
       for (;;) {
         const after_seq = this.#transcript.lastSeq;
@@ -349,24 +331,21 @@ export class OpenSession {
         if (!page.has_more) break;
       }
       this.failure = "";
+    } catch (error) {
+      // Retention removed a part of what was missed: asking again would never help.
+      isGone = firstLeft(error) !== undefined;
+      if (!isGone) throw error;
     } finally {
       const early = this.#early ?? [];
       this.#early = undefined;
-      this.receive(early);
+      if (!isGone) this.receive(early);
     }
+    if (isGone) await this.#openAnew();
   }
 
   #apply(events: readonly NormalizedEvent[]): void {
-    const ticks: Tick[] = [];
-    // The summary may have told of an event before it came.
-    const told = this.ticks.at(-1)?.seq ?? 0;
-    for (const event of events) {
-      this.#transcript.apply(event);
-      if (event.type === "usage.reported") this.#reported?.push(event);
-      const isTick = (TICK_TYPES as readonly string[]).includes(event.type);
-      if (isTick && event.seq > told) ticks.push({ seq: event.seq, time: event.time, type: event.type as Tick["type"] });
-    }
-    if (ticks.length > 0) this.ticks = [...this.ticks, ...ticks];
+    for (const event of events) this.#transcript.apply(event);
+    this.summary.apply(events);
     this.#schedule();
   }
 
@@ -394,11 +373,10 @@ export class OpenSession {
     if (transcript.isRestructured) {
       transcript.isRestructured = false;
       const before = this.rows.length;
-      this.rows = rowsOf(transcript.items, this.rows);
+      this.#showRows(transcript.items);
       if (!this.isAtEnd && this.isLoaded) this.unseen += Math.max(0, this.rows.length - before);
-      this.usage = { ...transcript.usage };
-      this.plan = transcript.plan;
-    } else if (this.plan !== transcript.plan) this.plan = transcript.plan;
+    }
+    this.#planHere = transcript.plan;
     const wasWorking = this.isWorking;
     this.isWorking = transcript.isWorking;
     // What the session is doing, and what it is called, follows from its tasks.

@@ -2,11 +2,21 @@
 
 import type { TranscriptContentBlock } from "roost-client";
 import { readArtifact, readArtifactText } from "../live/artifacts";
+import { live } from "../live/connection.svelte";
+import type { EndItem } from "./items.svelte";
 
 export interface PromptAgain {
   text: string;
   images: File[];
   files: string[];
+}
+
+/** The first prompt of the task that ended so, from the log. */
+export async function readPrompt(session_id: string, end: EndItem): Promise<readonly TranscriptContentBlock[]> {
+  const { events } = await live.call("log/read", { session_id, before_seq: end.seq, types: ["task.started"], limit: 1 });
+  const [started] = events;
+  if (started?.type !== "task.started" || started.trace.task_id !== end.task) throw new Error("the log does not have this prompt any more");
+  return started.payload.messages.flatMap((message) => (message.role === "user" ? message.content : []));
 }
 
 /** Reads all of it; fails rather than leave a part out. */

@@ -9,7 +9,21 @@ export interface ReadsRow {
   readonly tools: readonly ToolItem[];
 }
 
-export type Row = Item | ReadsRow;
+/** Stands in place of what retention has removed. */
+export interface GoneRow {
+  readonly kind: "gone";
+  readonly id: "gone";
+  readonly seq: number;
+  /** When the first event that is left happened; empty if none is. */
+  readonly time: string;
+}
+
+export type Row = Item | ReadsRow | GoneRow;
+
+/** The rows with what stands before the first: events are numbered from 1 without gaps, so one that begins later was cut. */
+export function withBeginning(rows: Row[], { hasEarlier, firstSeq, firstTime }: { hasEarlier: boolean; firstSeq: number; firstTime: string }): Row[] {
+  return hasEarlier || firstSeq <= 1 ? rows : [{ kind: "gone", id: "gone", seq: firstSeq, time: firstTime }, ...rows];
+}
 
 /** Groups items into rows; groups that did not change are those of `before`, so that they are not drawn again. */
 export function rowsOf(items: readonly Item[], before: readonly Row[] = []): Row[] {

@@ -12,7 +12,6 @@ import {
   ToolItem,
   type Item,
   type Plan,
-  type Usage,
 } from "./items.svelte";
 
 type Of<T extends NormalizedEvent["type"]> = Extract<NormalizedEvent, { type: T }>;
@@ -22,11 +21,13 @@ export class Transcript {
   /** The first and last event that it knows; 0 if none. */
   firstSeq = 0;
   lastSeq = 0;
+  firstTime = "";
   lastTime = "";
   plan?: Plan;
-  usage: Usage = { input: 0, output: 0, cached: 0, points: [] };
   isWorking = false;
   model?: string;
+  /** The names of the devices behind connections that prompted or answered. */
+  readonly clients = new Map<string, string>();
   /** What changed about the session itself, in order; empty once it was taken. */
   updates: SessionUpdatedPayload[] = [];
   /** Items that were changed since they were last drawn. */
@@ -42,9 +43,10 @@ export class Transcript {
   #knowsTask = false;
 
   apply(event: NormalizedEvent): void {
-    this.firstSeq ||= event.seq;
+    if (this.firstSeq === 0) [this.firstSeq, this.firstTime] = [event.seq, event.time];
     this.lastSeq = event.seq;
     this.lastTime = event.time;
+    if (event.trace.client_id && event.trace.user_id) this.clients.set(event.trace.client_id, event.trace.user_id);
     if (event.runtime.model) this.model = event.runtime.model;
     this.#apply(event);
   }
@@ -71,6 +73,8 @@ export class Transcript {
       case "approval.resolved": {
         const tool = this.#tool(event);
         tool.resolution = event.payload;
+        const { client_id, user_id } = event.payload.answered_by ?? {};
+        if (client_id && user_id) this.clients.set(client_id, user_id);
         if (tool.state === "waiting") tool.state = event.payload.decision === "allow" ? "requested" : "denied";
         if (event.payload.edited_input !== undefined) tool.input = event.payload.edited_input;
         return;
@@ -116,8 +120,6 @@ export class Transcript {
       case "plan.updated":
         this.plan = { entries: event.payload.entries, seq: event.seq };
         return;
-      case "usage.reported":
-        return this.#reported(event);
       case "task.completed":
       case "task.failed":
       case "task.stopped":
@@ -187,8 +189,9 @@ export class Transcript {
     for (const item of kept) if (item.kind === "text") item.isStreaming = false;
     this.#joinTask(older, rest);
     this.items = [...kept, ...rest];
-    this.firstSeq = older.firstSeq || this.firstSeq;
+    if (older.firstSeq > 0) [this.firstSeq, this.firstTime] = [older.firstSeq, older.firstTime];
     this.plan ??= older.plan;
+    for (const [client, name] of older.clients) this.clients.set(client, name);
     this.isRestructured = true;
   }
 
@@ -214,7 +217,7 @@ export class Transcript {
     const dropped = this.items.slice(0, count);
     for (const item of dropped) if (item.kind === "tool") this.#tools.delete(item.callId);
     this.items = this.items.slice(count);
-    this.firstSeq = this.items[0]?.seq ?? this.lastSeq + 1;
+    [this.firstSeq, this.firstTime] = [this.items[0]?.seq ?? this.lastSeq + 1, this.items[0]?.time ?? this.lastTime];
     this.isRestructured = true;
   }
 
@@ -317,19 +320,6 @@ export class Transcript {
     tool.toolKind = kind ?? tool.toolKind;
     tool.rule = rule ?? tool.rule;
     tool.state = "waiting";
-  }
-
-  #reported(event: Of<"usage.reported">): void {
-    const { input_tokens = 0, output_tokens = 0, cached_input_tokens = 0, cost_usd, context } = event.payload;
-    const { usage } = this;
-    usage.input += input_tokens;
-    usage.output += output_tokens;
-    usage.cached += cached_input_tokens;
-    if (cost_usd !== undefined) usage.cost = (usage.cost ?? 0) + cost_usd;
-    usage.context = context ?? usage.context;
-    usage.points.push({
-      time: Date.parse(event.time), tokens: input_tokens + output_tokens, input: input_tokens, cached: cached_input_tokens, cost: cost_usd ?? 0, context,
-    });
   }
 
   #ended(event: Of<"task.completed"> | Of<"task.failed"> | Of<"task.stopped">): void {

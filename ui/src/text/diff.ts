@@ -26,7 +26,7 @@ export function unifiedRows(diff: string): DiffRow[] {
     patches = parsePatch(diff);
   } catch {
     // Not a diff that can be read, such as one that was cut within a hunk: its lines are shown as they are.
-    return diff.split("\n").map((text) => ({ kind: kindOf(text[0]), text: text.slice(1) }));
+    return linesOf(diff).map(asWritten);
   }
   return patches.flatMap((patch) => patch.hunks.flatMap(hunkRows));
 }
@@ -40,6 +40,20 @@ export function changeRows(before: string, after: string): DiffRow[] {
   return patch?.hunks.flatMap(hunkRows) ?? plainRows(before, after);
 }
 
+/** The rows of a change that is told by two texts or by a unified diff. */
+export function rowsOfChange({ before, after, diff }: { before: string; after: string; diff?: string }): DiffRow[] {
+  if (diff === undefined) return changeRows(before, after);
+  const rows = /^(@@|--- )/.test(diff) ? unifiedRows(diff) : [];
+  // What a reader of diffs would skip is shown as it is: it is decided about, too.
+  return rows.length > 0 ? rows : linesOf(diff).map(asWritten);
+}
+
+/** A line of something that is no diff, or not only one. */
+function asWritten(line: string): DiffRow {
+  const kind = kindOf(line[0]);
+  return { kind, text: /^[-+ ]/.test(line) ? line.slice(1) : line };
+}
+
 /** All that goes and then all that comes, for texts that have too much or too little in common to be compared. */
 function plainRows(before: string, after: string): DiffRow[] {
   const [gone, come] = [linesOf(before), linesOf(after)];
@@ -50,7 +64,8 @@ function plainRows(before: string, after: string): DiffRow[] {
   ];
 }
 
-function linesOf(text: string): string[] {
+/** The lines of a text; its last line break begins no other one. */
+export function linesOf(text: string): string[] {
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
   return lines;

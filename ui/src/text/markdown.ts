@@ -3,7 +3,7 @@
 
 import DOMPurify from "dompurify";
 import MarkdownIt from "markdown-it";
-import { revealHidden } from "./hidden";
+import { revealHidden, revealInProse } from "./hidden";
 
 const markdown = new MarkdownIt({ html: false, linkify: true, breaks: false, typographer: false });
 
@@ -13,6 +13,13 @@ markdown.renderer.rules.image = (tokens, index) => {
   const [text, source] = [token?.content ?? "", String(token?.attrGet("src") ?? "")];
   return `<span class="picture">[${escape(text || "picture")}: ${escape(source)}]</span>`;
 };
+
+// Code may be copied and run: there no character may hide, as it may in prose.
+markdown.core.ruler.push("reveal", ({ tokens }) => {
+  for (const token of tokens.flatMap((one) => [one, ...(one.children ?? [])])) {
+    if (/^(fence|code_block|code_inline)$/.test(token.type)) token.content = revealHidden(token.content);
+  }
+});
 
 markdown.validateLink = (link) => /^(https?:|mailto:)/i.test(link.trim());
 
@@ -66,7 +73,7 @@ const CACHED = 400;
 export function renderMarkdown(source: string): string {
   const known = cache.get(source);
   if (known !== undefined) return known;
-  const html = purify.sanitize(markdown.render(revealHidden(source)), ALLOWED);
+  const html = purify.sanitize(markdown.render(revealInProse(source)), ALLOWED);
   cache.set(source, html);
   const oldest = cache.keys().next().value;
   if (cache.size > CACHED && oldest !== undefined) cache.delete(oldest);

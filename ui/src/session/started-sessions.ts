@@ -1,19 +1,19 @@
-// Sessions in a working copy of their own are begun before their first prompt is sent. One whose beginning or prompt was
+// Sessions in a working copy of their own are started before their first prompt is sent. One whose beginning or prompt was
 // not confirmed is used again by the next try, so that no second working copy is made.
 
 import { ConnectionLost, NotConnected, type SessionStartResult } from "roost-client";
 import { live } from "../live/connection.svelte";
 
-const KEY = "roost.begun.";
-/** Sessions among which one that was begun is looked for. */
+const KEY = "roost.started.";
+/** Sessions among which one that was started is looked for. */
 const LATEST = 50;
 
 /** What is known of a try: the session if the daemon named it, else those that were there before. */
-type Begun = { session_id: string } | { before: string[] };
+type Started = { session_id: string } | { before: string[] };
 
 /** The session for the prompt with this key. */
-export async function begunSession(key: string, agentType: string | undefined, start: () => Promise<SessionStartResult>): Promise<string> {
-  const known = JSON.parse(sessionStorage.getItem(KEY + key) ?? "null") as Begun | null;
+export async function startedSession(key: string, agentType: string | undefined, start: () => Promise<SessionStartResult>): Promise<string> {
+  const known = JSON.parse(sessionStorage.getItem(KEY + key) ?? "null") as Started | null;
   if (known && "session_id" in known) return known.session_id;
   const now = await latest();
   // Nobody prompted it yet, and it was not there before the first try.
@@ -23,12 +23,12 @@ export async function begunSession(key: string, agentType: string | undefined, s
   try {
     return remember(key, (await start()).session_id);
   } catch (error) {
-    if (!(error instanceof ConnectionLost) || error instanceof NotConnected) forgetBegun(key);
+    if (!(error instanceof ConnectionLost) || error instanceof NotConnected) forgetStarted(key);
     throw error;
   }
 }
 
-export function forgetBegun(key: string): void {
+export function forgetStarted(key: string): void {
   sessionStorage.removeItem(KEY + key);
 }
 
@@ -41,6 +41,6 @@ function remember(key: string, session_id: string): string {
   return session_id;
 }
 
-function keep(key: string, begun: Begun): void {
-  sessionStorage.setItem(KEY + key, JSON.stringify(begun));
+function keep(key: string, started: Started): void {
+  sessionStorage.setItem(KEY + key, JSON.stringify(started));
 }

@@ -1,25 +1,25 @@
 // Prompts of which nobody knows whether the daemon took them, kept over a reload: sent again with the same key, they
 // count once.
 
-export interface UnsurePrompt {
+export interface UnconfirmedPrompt {
   text: string;
   key: string;
   /** Whether it had pictures, which are not kept. */
   hadImages: boolean;
 }
 
-const KEY = "roost.unsure.";
+const KEY = "roost.unconfirmed.";
 
-export const unsurePrompts = {
+export const unconfirmedPrompts = {
   /** The prompt of this composer, if there is one. */
-  get(composer: string): UnsurePrompt | undefined {
+  get(composer: string): UnconfirmedPrompt | undefined {
     try {
-      return (JSON.parse(localStorage.getItem(KEY + composer) ?? "null") as UnsurePrompt | null) ?? undefined;
+      return (JSON.parse(localStorage.getItem(KEY + composer) ?? "null") as UnconfirmedPrompt | null) ?? undefined;
     } catch {
       return undefined;
     }
   },
-  set(composer: string, prompt: UnsurePrompt | undefined): void {
+  set(composer: string, prompt: UnconfirmedPrompt | undefined): void {
     if (!prompt) return localStorage.removeItem(KEY + composer);
     const { text, key, hadImages } = prompt;
     localStorage.setItem(KEY + composer, JSON.stringify({ text, key, hadImages }));
