@@ -28,9 +28,10 @@ const SOURCES: [&str; 11] = [
 const CLIENT: &str = "clients/ts/src";
 
 /// The tests in a browser, and those of them that take pictures.
-const BROWSER_TESTS: [&str; 10] = [
+const BROWSER_TESTS: [&str; 11] = [
     "pairing",
     "sessions",
+    "composing",
     "approvals",
     "network",
     "workspace",
