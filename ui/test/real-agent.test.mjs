@@ -82,7 +82,7 @@ test("Claude Code is steered while it works, its commands are completed, and mod
   await desk.goto(`${daemon.http}/new`);
   await desk.getByRole("radio", { name: /^Claude Code/ }).first().check();
   // While the call waits, the task cannot be over.
-  await desk.getByLabel("Model").fill("claude-sonnet-4-5");
+  await desk.getByLabel("Model").fill("claude-haiku-4-5");
   const session_id = await begin("SCRIPT:shell RUN:touch steered.txt");
   await desk.locator("[data-ask]").first().waitFor({ timeout: 60_000 });
   await field.fill("NOTE:blue");
@@ -108,7 +108,7 @@ test("Claude Code is steered while it works, its commands are completed, and mod
   };
   await sheet.getByLabel("How much it thinks").selectOption("high");
   await desk.getByText("Changed, from the next task on", { exact: true }).waitFor();
-  await changed(["claude-sonnet-4-5", "high"]);
+  await changed(["claude-haiku-4-5", "high"]);
   await sheet.getByLabel("Model").fill("claude-opus-4-1");
   await sheet.getByRole("button", { name: "Change", exact: true }).click();
   await sheet.getByRole("button", { name: "Change", exact: true, disabled: true }).waitFor();
