@@ -10,11 +10,11 @@ const DEVICES = {
   phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 },
 };
 
-/** Starts a browser, and ends it with the test. */
-export async function openBrowser(test) {
+/** Starts a browser, with these arguments if there are any, and ends it with the test. */
+export async function openBrowser(test, args = []) {
   if (!BROWSER) throw new Error("BROWSER is not set to the path of Chromium; run `cargo xtask ui test`");
   // The sandbox needs rights that a container may not have; the pages are our own.
-  const browser = await chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox"] });
+  const browser = await chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox", ...args] });
   test.after(() => browser.close());
   return browser;
 }

@@ -119,7 +119,7 @@ function usage(session, inputTokens, outputTokens, dollars) {
 
 const folders = new Map();
 const methods = {
-  initialize: () => ({ protocolVersion: 1, agentCapabilities: {}, agentInfo: { name: "coder", version: "2.4.1" }, authMethods: [] }),
+  initialize: () => ({ protocolVersion: 1, agentCapabilities: { promptCapabilities: { image: true } }, agentInfo: { name: "coder", version: "2.4.1" }, authMethods: [] }),
   "session/new": ({ cwd }) => {
     const sessionId = `s${folders.size + 1}-${process.pid}`;
     folders.set(sessionId, cwd);

@@ -10,23 +10,39 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 export async function assertLooksRight(page, name) {
   // What is still moving is not what a reader sees; what turns for ever is.
   await page.evaluate(() => Promise.all(document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime !== Infinity).map((one) => one.finished)));
-  assert.deepEqual(await violations(page), [], `axe on ${name}`);
+  assert.deepEqual(await violations(page, STANDARDS), [], `axe on ${name}`);
   const { sizes, targets } = await page.evaluate(measure);
   assert.deepEqual(sizes, [], `sizes of text on ${name}`);
   assert.deepEqual(targets, [], `touch targets on ${name}`);
 }
 
-/** What axe finds on a page, in one line each. */
-async function violations(page) {
+/**
+ * The same in both themes: `seen` is called in each. The other theme has the same elements in the same places, so there
+ * only the rules about colours are asked again.
+ */
+export async function assertLooksRightInBothThemes(page, name, seen) {
+  const first = await page.evaluate(() => (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
+  const other = first === "dark" ? "light" : "dark";
+  await seen(first);
+  await assertLooksRight(page, `${name} in ${first} colours`);
+  await page.emulateMedia({ colorScheme: other });
+  await seen(other);
+  assert.deepEqual(await violations(page, COLOURS), [], `axe on ${name} in ${other} colours`);
+}
+
+const STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
+/** Those rules of the standards that depend on colours. */
+const COLOURS = { type: "rule", values: ["color-contrast", "link-in-text-block"] };
+
+/** What axe finds on a page by these rules, in one line each. */
+async function violations(page, runOnly) {
   // Around the policy of the page, which lets nobody else's script in.
   const session = await page.context().newCDPSession(page);
-  await session.send("Runtime.evaluate", { expression: axe });
-  const { result } = await session.send("Runtime.evaluate", {
-    expression: `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"] })
-      .then(({ violations }) => violations.map((one) => one.id + ": " + one.nodes.map((node) => node.target.join(" ") + " " + node.failureSummary.split("\\n").slice(1).join(";")).slice(0, 3).join(" | ")))`,
-    awaitPromise: true,
-    returnByValue: true,
-  });
+  const evaluate = (expression) => session.send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
+  if ((await evaluate("typeof axe")).result.value === "undefined") await evaluate(axe);
+  const options = JSON.stringify({ runOnly, resultTypes: ["violations"] });
+  const { result } = await evaluate(`axe.run(document, ${options})
+    .then(({ violations }) => violations.map((one) => one.id + ": " + one.nodes.map((node) => node.target.join(" ") + " " + node.failureSummary.split("\\n").slice(1).join(";")).slice(0, 3).join(" | ")))`);
   await session.detach();
   return result.value;
 }

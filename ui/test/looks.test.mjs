@@ -7,15 +7,23 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
 import { openBrowser, openDevice, picture, startSession } from "./browser.mjs";
-import { assertLooksRight } from "./looking.mjs";
+import { assertLooksRightInBothThemes } from "./looking.mjs";
 import { startWithProject } from "./project.mjs";
 
 const SERVER = new URL("./changing-server.mjs", import.meta.url).pathname;
 
 /** One picture per size is enough to look at, and shows both themes. */
-const PICTURED = ["desk-light", "phone-dark"];
+const PICTURED = { desk: "light", phone: "dark" };
 
-const DEVICES = { "desk-light": "Ada's desk", "desk-dark": "Ada's screen", "phone-light": "Ada's tablet", "phone-dark": "Ada's phone" };
+const DEVICES = { desk: "Ada's desk", phone: "Ada's phone" };
+
+/** Goes to a place as a link does: within the page, which stays loaded. */
+async function go(page, address) {
+  await page.evaluate((address) => {
+    history.pushState(null, "", address);
+    dispatchEvent(new PopStateEvent("popstate"));
+  }, address);
+}
 
 /** Waits until something is asked, and allows it. */
 async function allowWhenAsked(call, scope) {
@@ -68,21 +76,22 @@ describe("every page", () => {
   before(async () => {
     daemon = await startWithProject();
     browser = await openBrowser(suite);
-    for (const [look, name] of Object.entries(DEVICES)) {
-      const [kind, colorScheme] = look.split("-");
-      const page = await openDevice(suite, browser, kind, { colorScheme });
-      pages[look] = page;
+    for (const [kind, name] of Object.entries(DEVICES)) {
+      // Nothing moves, so that nothing has to be waited for.
+      const page = await openDevice(suite, browser, kind, { colorScheme: "light", reducedMotion: "reduce" });
+      pages[kind] = page;
       await page.goto(`${daemon.http}/pair`);
       await page.getByLabel("Six digits").fill((await daemon.offer("admin")).code);
       await page.getByLabel("Name of this device").fill(name);
       await page.getByRole("button", { name: "Pair this device" }).click();
       await page.getByRole("heading", { name: "Inbox" }).waitFor();
     }
+    await daemon.device("observe", "Ada's tablet");
     const call = await daemon.device("operate", "Ada's laptop");
     workspace = (await call("workspace/list")).workspaces[0].id;
     await call("workspace/worktree/add", { workspace_id: workspace, name: "faster-lookup" });
     service = await makeServices(daemon);
-    const page = pages["desk-light"];
+    const page = pages.desk;
     sessions = {};
     const begin = async (name, prompt, end, asks = 0) => {
       await startSession(page, prompt, /coder/i);
@@ -124,30 +133,49 @@ describe("every page", () => {
     ["services", () => "/services", (page) => page.getByText("to approve").first()],
     ["service", () => `/services/${service}`, (page) => page.getByText("the server is ready")],
     ["activity", () => "/activity", (page) => page.getByText("prompted").first()],
-    ["status", () => "/status", (page) => page.locator(".figures svg:has(polyline)").first()],
+    ["status", () => "/status", (page) => page.locator(".figures li").first()],
     ["devices", () => "/devices", (page) => page.getByText("(this browser)")],
     ["more", () => "/more", (page) => page.getByRole("heading", { name: "Notifications" })],
     ["nowhere", () => "/services/none", (page) => page.getByRole("heading", { name: "This service cannot be shown" })],
   ];
 
+  /** Where code is highlighted, which comes a little later and changes no sizes. */
+  const COLOURED = ["session", "files"];
+
+  /** Looks at what is there now in both themes. */
+  const look = (page, kind, name) =>
+    assertLooksRightInBothThemes(page, `${name} on a ${kind}`, async (theme) => {
+      if (PICTURED[kind] === theme && name !== "nowhere") await picture(page, `${name}-${kind}-${theme}`);
+    });
+
   for (const [name, address, ready] of PLACES) {
-    test(`${name} looks right in both themes, on a desk and on a phone`, async () => {
-      for (const [look, page] of Object.entries(pages)) {
-        await page.goto(daemon.http + address());
+    test(`${name} looks right in both themes, on a desk and on a phone, and is no wider than a phone`, async () => {
+      for (const [kind, page] of Object.entries(pages)) {
+        await go(page, address());
         await ready(page).waitFor();
-        // Highlighting and pictures come a little later, and change no sizes.
-        await page.waitForLoadState("networkidle");
-        if (PICTURED.includes(look) && name !== "nowhere") await picture(page, `${name}-${look}`);
-        await assertLooksRight(page, `${name} on ${look}`);
+        await page.locator(".skeleton").first().waitFor({ state: "detached" });
+        if (COLOURED.includes(name)) await page.locator("[class^=hljs-]").first().waitFor();
+        await look(page, kind, name);
       }
+      const { phone } = pages;
+      const width = await phone.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= 390, `${name} is ${width} wide`);
+      const cut = await phone.evaluate(() => [...document.querySelectorAll("nav a, h1")].filter((one) => one.checkVisibility() && !one.classList.contains("hidden-text") && one.scrollWidth > one.clientWidth + 1 && !one.classList.contains("cut")).map((one) => one.textContent));
+      assert.deepEqual(cut, [], `${name} cuts no name of a place`);
     });
   }
+
+  /** Where a request stands: a phone shows it in a sheet. */
+  const within = (page, kind) => (kind === "desk" ? page.getByRole("log", { name: "Transcript" }) : page.getByRole("dialog"));
 
   /** What opens over a page: where, what opens it, and what it is then. */
   const OVERLAYS = [
     ["new", () => "/new", (page) => page.getByRole("radio", { name: /coder/i }).check().then(() => page.getByRole("textbox", { name: "Prompt" }).fill("Show the next high tide in the prompt of the shell")), (page) => page.getByRole("button", { name: "Start", exact: true })],
     ["search", () => `/w/${workspace}/search`, (page) => page.getByRole("searchbox", { name: "Text in files" }).fill("tide"), (page) => page.getByText(/lines in \d files/)],
     ["palette", () => "/more", (page) => page.getByRole("button", { name: "Search everything", exact: true }).click().then(() => page.getByRole("combobox").fill("re")), (page) => page.getByRole("option", { name: /report\.rs/ }).first()],
+    ["session-always", () => sessions.waits, (page, kind) => within(page, kind).getByRole("button", { name: "Always…" }).click(), (page, kind) => within(page, kind).getByRole("button", { name: "Allow in this session" })],
+    ["session-deny", () => sessions.dangerous, (page, kind) => within(page, kind).getByRole("button", { name: "Deny…" }).click(), (page, kind) => within(page, kind).getByLabel(/Why not/)],
+    ["session-call", () => sessions.done, (page) => page.getByRole("log", { name: "Transcript" }).getByRole("button", { name: /cargo test/ }).click(), (page, kind) => (kind === "desk" ? page.getByRole("region", { name: "Chosen tool call" }) : page.getByRole("log", { name: "Transcript" })).getByText("test result: ok.").first()],
     ["session-settings", () => sessions.done, (page) => page.getByRole("button", { name: "Settings of this session" }).click(), (page) => page.getByRole("dialog", { name: "This session" })],
     ["session-stop", () => sessions.works, (page) => page.getByRole("button", { name: "Stop", exact: true }).click(), (page) => page.getByRole("dialog", { name: "Stop this session?" })],
     ["add-service", () => "/services", (page) => page.getByRole("button", { name: "Add", exact: true }).click(), (page) => page.getByRole("dialog", { name: "Add a service" })],
@@ -157,46 +185,43 @@ describe("every page", () => {
 
   for (const [name, address, open, ready] of OVERLAYS) {
     test(`${name} looks right, too`, async () => {
-      for (const [look, page] of Object.entries(pages)) {
-        await page.goto(daemon.http + address());
-        await open(page);
-        await ready(page).waitFor();
-        await page.waitForLoadState("networkidle");
-        if (PICTURED.includes(look)) await picture(page, `${name}-${look}`);
-        await assertLooksRight(page, `${name} on ${look}`);
+      for (const [kind, page] of Object.entries(pages)) {
+        await go(page, address());
+        await open(page, kind);
+        await ready(page, kind).waitFor();
+        await look(page, kind, name);
+        await page.evaluate(() => document.querySelectorAll("dialog[open]").forEach((one) => one.close()));
       }
     });
   }
 
   test("the help for keys looks right", async () => {
-    for (const look of ["desk-light", "desk-dark"]) {
-      const page = pages[look];
-      await page.goto(`${daemon.http}/`);
-      await page.getByRole("heading", { name: "Inbox" }).waitFor();
-      await page.keyboard.press("?");
-      await page.getByRole("dialog", { name: "Keys" }).waitFor();
-      if (look === "desk-light") await picture(page, `keys-${look}`);
-      await assertLooksRight(page, `keys on ${look}`);
-    }
+    const page = pages.desk;
+    await go(page, "/");
+    await page.getByRole("heading", { name: "Inbox" }).waitFor();
+    await page.evaluate(() => document.activeElement.blur());
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await look(page, "desk", "keys");
+    await page.keyboard.press("Escape");
   });
 
   test("the pairing pages look right", async () => {
-    for (const [look, page] of Object.entries(pages)) {
-      const isDesk = look.startsWith("desk");
+    for (const [kind, page] of Object.entries(pages)) {
+      const isDesk = kind === "desk";
       await page.goto(isDesk ? (await daemon.offer()).page : `${daemon.http}/pair`);
       await (isDesk ? page.getByTestId("code") : page.getByLabel("Six digits")).waitFor();
-      if (PICTURED.includes(look)) await picture(page, `pair-${look}`);
-      await assertLooksRight(page, `pair on ${look}`);
+      await look(page, kind, "pair");
     }
   });
 
   test("a phone's session has a header of two rows, and a desk of 1100 pixels has the right column", async () => {
-    const phone = pages["phone-light"];
+    const phone = pages.phone;
     await phone.goto(daemon.http + sessions.works);
     await phone.getByText("5 tests").first().waitFor();
     const header = await phone.locator(".session .head").first().boundingBox();
     assert.ok(header.height <= 2 * 44 + 8, `the header is ${header.height} high`);
-    const desk = pages["desk-dark"];
+    const desk = pages.desk;
     const before = desk.viewportSize();
     await desk.setViewportSize({ width: 1100, height: 800 });
     await desk.goto(daemon.http + sessions.done);
@@ -207,7 +232,7 @@ describe("every page", () => {
   });
 
   test("single keys act unless somebody turned them off", async () => {
-    const page = pages["desk-dark"];
+    const page = pages.desk;
     const pressed = async () => {
       await page.evaluate(() => document.activeElement.blur());
       await page.keyboard.press("?");
@@ -221,17 +246,5 @@ describe("every page", () => {
     assert.equal(await choice.isChecked(), false, "the choice stays");
     await choice.check();
     assert.equal(await pressed(), true);
-  });
-
-  test("nothing is wider than a phone", async () => {
-    for (const [name, address, ready] of PLACES) {
-      const page = pages["phone-light"];
-      await page.goto(daemon.http + address());
-      await ready(page).waitFor();
-      const width = await page.evaluate(() => document.documentElement.scrollWidth);
-      assert.ok(width <= 390, `${name} is ${width} wide`);
-      const cut = await page.evaluate(() => [...document.querySelectorAll("nav a, h1")].filter((one) => one.checkVisibility() && !one.classList.contains("hidden-text") && one.scrollWidth > one.clientWidth + 1 && !one.classList.contains("cut")).map((one) => one.textContent));
-      assert.deepEqual(cut, [], `${name} cuts no name of a place`);
-    }
   });
 });

@@ -132,3 +132,43 @@ test("a device that may not manage devices says so, and a browser can be signed 
   await phone.getByLabel("Six digits").waitFor();
   assert.equal((await daemon.roost("devices", "--json")).trim(), "", "no device is left");
 });
+
+test("all devices are revoked from the desk after a second question", async (test) => {
+  const daemon = await Daemon.start();
+  test.after(() => daemon.remove());
+  const browser = await openBrowser(test);
+  const [desk, phone, tablet] = [await openDevice(test, browser, "desk"), await openDevice(test, browser, "phone"), await openDevice(test, browser, "phone")];
+  for (const device of [phone, tablet]) await pair(device, daemon);
+  await desk.goto((await daemon.offer()).page);
+  const code = await desk.getByTestId("code").innerText();
+  await desk.getByRole("button", { name: "Revoke all devices…" }).click();
+  await desk.getByRole("button", { name: "Keep them" }).click();
+  assert.equal((await daemon.roost("devices", "--json")).trim().split("\n").length, 2, "a look revokes nothing");
+  await desk.getByRole("button", { name: "Revoke all devices…" }).click();
+  await desk.getByRole("button", { name: "Revoke all", exact: true }).click();
+  for (const device of [phone, tablet]) await device.getByRole("heading", { name: "This device is no longer paired" }).waitFor();
+  assert.equal((await daemon.roost("devices", "--json")).trim(), "", "no device is left");
+  await desk.waitForFunction((before) => document.querySelector("[data-testid=code]")?.textContent !== before, code);
+});
+
+test("a page that comes over plain http says what that lacks, and how to get it, and works", async (test) => {
+  const daemon = await Daemon.start('[security]\nallowed_hosts = ["roost.lan"]\n');
+  test.after(() => daemon.remove());
+  const phone = await openDevice(test, await openBrowser(test, ["--host-resolver-rules=MAP roost.lan 127.0.0.1"]), "phone");
+  const address = `http://roost.lan:${new URL(daemon.http).port}`;
+  await phone.goto(`${address}/pair`);
+  assert.equal(await phone.evaluate(() => window.isSecureContext), false);
+  await phone.getByText("This connection is not encrypted").waitFor();
+  await phone.getByText("roost serve --tls self-signed").waitFor();
+  await phone.getByLabel("Six digits").fill((await daemon.offer()).code);
+  await phone.getByRole("button", { name: "Pair this device" }).click();
+  await phone.getByRole("heading", { name: "No agent has worked here yet" }).waitFor();
+  await phone.goto(`${address}/more`);
+  await phone.getByText("it may show no notifications and cannot be installed as an app").waitFor();
+  await phone.getByText("--tls CERT,KEY").waitFor();
+  assert.equal(await phone.getByRole("button", { name: "Allow notifications" }).count(), 0);
+  await startSession(phone, "hello");
+  await phone.getByText(/Done in \d/).waitFor();
+  // A browser says itself that it ignores a header there.
+  phone.problems = phone.problems.filter((problem) => !problem.includes("Cross-Origin-Opener-Policy"));
+});

@@ -42,9 +42,18 @@ const FILES = {
   "docs/stations.md": "# Stations\n\nThe list comes from the harbour offices.\n",
 };
 
+/** Where pictures show that Ada has her files. */
+const HOME = "/home/ada";
+
+/** A folder of its own; for pictures the one that people expect, unless somebody has it. */
+async function makeHome() {
+  const isMade = process.env.SCREENS && (await mkdir(HOME).then(() => true, () => false));
+  return isMade ? HOME : mkdtemp(join(tmpdir(), "ada-"));
+}
+
 /** A daemon with the project as its workspace, a few commits, and some changes that nobody has committed. */
 export async function startWithProject() {
-  const daemon = await Daemon.start(CONFIG, await mkdtemp(join(tmpdir(), "ada-")), "tide");
+  const daemon = await Daemon.start(CONFIG, await makeHome(), "tide");
   const put = async (path, text) => {
     await mkdir(join(daemon.work, path, ".."), { recursive: true });
     await writeFile(join(daemon.work, path), text);

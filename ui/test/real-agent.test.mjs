@@ -61,6 +61,69 @@ test("Claude Code is prompted, asks, is allowed, writes a file, and sees a pictu
   await desk.getByText(/LOOK saw 1 image/).first().waitFor({ timeout: 60_000 });
 });
 
+test("Claude Code is steered while it works, its commands are completed, and model and thought are those that were chosen", async (test) => {
+  const { home, config } = await startModel(test);
+  const daemon = await Daemon.start(config, home);
+  test.after(() => daemon.remove());
+  await mkdir(join(daemon.work, ".claude/commands"), { recursive: true });
+  await writeFile(join(daemon.work, ".claude/commands/tides.md"), "---\ndescription: Tells the tides of today\n---\nTell me the tides of today.\n");
+  const desk = await openDevice(test, await openBrowser(test), "desk");
+  await pair(desk, daemon);
+  const field = desk.getByRole("textbox", { name: "Prompt" });
+  const begin = async (prompt) => {
+    await field.fill(prompt);
+    await desk.getByRole("button", { name: "Start", exact: true }).click();
+    await desk.waitForURL(/\/s\//);
+    return new URL(desk.url()).pathname.split("/").at(-1);
+  };
+  const call = await daemon.device();
+  const started = async (session_id) => (await call("log/read", { session_id, before_seq: Number.MAX_SAFE_INTEGER, types: ["task.started", "task.steered"] })).events.map((event) => event.type);
+
+  await desk.goto(`${daemon.http}/new`);
+  await desk.getByRole("radio", { name: /^Claude Code/ }).first().check();
+  // While the call waits, the task cannot be over.
+  await desk.getByLabel("Model").fill("claude-haiku-4-5");
+  const session_id = await begin("SCRIPT:shell RUN:touch steered.txt");
+  await desk.locator("[data-ask]").first().waitFor({ timeout: 60_000 });
+  await field.fill("NOTE:blue");
+  await desk.getByRole("button", { name: "Steer", exact: true }).click();
+  await desk.waitForFunction(() => document.querySelector("textarea").value === "");
+  await desk.locator(".bubble").filter({ hasText: "NOTE:blue" }).waitFor();
+  assert.deepEqual(await started(session_id), ["task.started", "task.steered"], "it is the same task");
+  await desk.getByRole("button", { name: "Allow once", disabled: false }).click();
+  await desk.getByText(/Done in \d/).waitFor({ timeout: 60_000 });
+  await desk.locator(".markdown").filter({ hasText: "blue" }).first().waitFor();
+
+  await field.pressSequentially("/ti");
+  await desk.getByRole("option", { name: /\/tides Tells the tides of today/ }).waitFor();
+  await desk.keyboard.press("Tab");
+  assert.equal(await field.inputValue(), "/tides ");
+  await field.fill("");
+
+  await desk.getByRole("button", { name: "Settings of this session" }).click();
+  const sheet = desk.getByRole("dialog", { name: "This session" });
+  const changed = async (want) => {
+    const { model, thought_level } = await call("session/get", { session_id });
+    assert.deepEqual([model, thought_level.current], want);
+  };
+  await sheet.getByLabel("How much it thinks").selectOption("high");
+  await desk.getByText("Changed, from the next task on", { exact: true }).waitFor();
+  await changed(["claude-haiku-4-5", "high"]);
+  await sheet.getByLabel("Model").fill("claude-opus-4-1");
+  await sheet.getByRole("button", { name: "Change", exact: true }).click();
+  await sheet.getByRole("button", { name: "Change", exact: true, disabled: true }).waitFor();
+  await changed(["claude-opus-4-1", "high"]);
+  await sheet.getByRole("button", { name: "Close" }).click();
+  await desk.locator(".facts").getByText("claude-opus-4-1").waitFor();
+  await desk.goto(`${daemon.http}/new`);
+  await desk.getByRole("radio", { name: /^Claude Code/ }).first().check();
+  await desk.getByLabel("How much it thinks").selectOption("low");
+  const second = await begin("SCRIPT:text");
+  await desk.getByText(/Done in \d/).waitFor({ timeout: 60_000 });
+  assert.notEqual(second, session_id);
+  assert.equal((await call("session/get", { session_id: second })).thought_level.current, "low");
+});
+
 test("a dangerous call that Claude's own settings ask about needs two taps, too", async (test) => {
   const { home, config } = await startModel(test);
   await mkdir(join(home, ".claude"), { recursive: true });

@@ -1,7 +1,7 @@
 // Services and what happened to them: a real MCP server is added, started, stopped, changed, quarantined and removed.
 
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
@@ -170,7 +170,7 @@ describe("services", () => {
   test("registering the gateway elsewhere shows what would change, and changes it only then", async () => {
     await desk.goto(`${daemon.http}/status`);
     await desk.getByRole("region", { name: "Daemon" }).getByText(/\d [KM]B of log, [\d.]+ [KMGT]?B free/).waitFor();
-    await desk.getByRole("checkbox", { name: "Register in codex" }).check();
+    await desk.getByRole("checkbox", { name: "Register in Codex" }).check();
     await desk.getByRole("button", { name: "Show what would change" }).click();
     const sheet = desk.getByRole("dialog");
     await sheet.locator(".added").getByText(/mcp_servers/).first().waitFor();
@@ -179,5 +179,19 @@ describe("services", () => {
     await sheet.getByRole("button", { name: "Change 1 file" }).click();
     await desk.getByText(/^knows the gateway \(/).waitFor();
     assert.equal(await known(), true);
+  });
+
+  test("a program is unregistered again after its change was shown, and its file is as it was", async () => {
+    const file = join(daemon.home, ".codex/config.toml");
+    assert.match(await readFile(file, "utf8"), /mcp_servers/);
+    const programs = desk.getByRole("region", { name: "Other programs" });
+    const codex = programs.getByRole("listitem").filter({ hasText: "Codex" });
+    await codex.getByRole("button", { name: /^Unregister…/ }).click();
+    const sheet = desk.getByRole("dialog", { name: "Remove the gateway from these files?" });
+    await sheet.locator(".removed").getByText(/mcp_servers/).first().waitFor();
+    assert.match(await readFile(file, "utf8"), /mcp_servers/, "a look changes nothing");
+    await sheet.getByRole("button", { name: "Change 1 file" }).click();
+    await programs.getByRole("checkbox", { name: "Register in Codex" }).waitFor();
+    assert.doesNotMatch(await readFile(file, "utf8").catch(() => ""), /mcp_servers/);
   });
 });

@@ -135,7 +135,7 @@ test("one part fails: it says so and offers to try again, and the rest works", a
   await picture(page, "part-failed-phone-dark");
   await assertLooksRight(page, "a part that failed on a phone");
   isBroken = false;
-  await figures.getByText("active sessions").waitFor();
+  await figures.getByText("Open sessions").waitFor();
   // The browser reports the answer that the test is about.
   page.problems.length = 0;
 });

@@ -243,28 +243,38 @@ describe("functions of the page", () => {
     assert.deepEqual(buckets(entries, 10_000, 2, 5_000), [{ at: 0, good: 2, bad: 0 }, { at: 5, good: 0, bad: 2 }]);
   });
 
-  test("an answer in the timeline says who decided what, and which way", async () => {
+  test("a call, that it waits and its answer are one entry, which says who decided what, and which way", async () => {
     const { merge } = await load("/src/activity/timeline.ts");
     const at = (second) => new Date(second * 1000).toISOString();
     const run = (seq, kind, message, data) => ({ seq, at: at(seq), kind, level: "info", message, data: { runId: "s", agent: "demo", ...data } });
+    const asks = (seq, toolCallId, subject) => [
+      run(seq, "agent.tool_called", "Bash", { toolCallId, subject, tool: "Bash" }),
+      run(seq + 1, "agent.waiting", `approval of ${subject}`, { toolCallId, subject }),
+    ];
     const told = merge(
       [
-        run(1, "agent.waiting", "approval of cargo test", { toolCallId: "a", subject: "cargo test" }),
-        run(2, "agent.hitl_input", "allowed by Ada's laptop", { toolCallId: "a", decision: "allow", end: "answered", answeredBy: "Ada's laptop" }),
-        run(3, "agent.hitl_input", "denied by Ada's laptop: use a branch", { toolCallId: "a", decision: "deny", end: "answered", answeredBy: "Ada's laptop" }),
-        run(4, "agent.hitl_input", "denied, because nobody answered in time", { toolCallId: "a", decision: "deny", end: "expired" }),
-        run(5, "agent.hitl_input", "answered by Ada's phone", { questionId: "q", outcome: "answered", answeredBy: "Ada's phone" }),
-        run(6, "agent.hitl_input", "a message that steers", {}),
-        run(7, "agent.waiting", "answer to: Which harbour?", { questionId: "q", subject: "Which harbour?" }),
+        ...asks(1, "a", "cargo test"),
+        run(3, "agent.hitl_input", "allowed by Ada's laptop", { toolCallId: "a", decision: "allow", end: "answered", answeredBy: "Ada's laptop" }),
+        ...asks(4, "b", "git push"),
+        run(6, "agent.hitl_input", "denied by Ada's laptop: use a branch", { toolCallId: "b", decision: "deny", end: "answered", answeredBy: "Ada's laptop" }),
+        ...asks(7, "c", "make"),
+        run(9, "agent.hitl_input", "denied, because nobody answered in time", { toolCallId: "c", decision: "deny", end: "expired" }),
+        run(10, "agent.waiting", "answer to: Which harbour?", { questionId: "q", subject: "Which harbour?" }),
+        run(11, "agent.hitl_input", "answered by Ada's phone", { questionId: "q", outcome: "answered", answeredBy: "Ada's phone" }),
+        run(12, "agent.hitl_input", "a message that steers", {}),
+        ...asks(13, "d", "rm -rf target"),
+        run(15, "agent.tool_called", "Read", { toolCallId: "e", subject: "README.md", tool: "Read" }),
       ],
       [],
-    ).map(({ what, message }) => [what, message]).reverse();
-    assert.deepEqual(told.slice(1, 6), [
-      ["allowed", "Ada's laptop allowed “cargo test”"],
-      ["denied", "Ada's laptop denied “cargo test”: use a branch"],
-      ["not answered", "“cargo test” denied, because nobody answered in time"],
-      ["answered", "Ada's phone answered “Which harbour?”"],
-      ["answered", "a message that steers"],
+    ).map(({ what, message, seq }) => [what, message, seq]).reverse();
+    assert.deepEqual(told, [
+      ["allowed", "Ada's laptop allowed “cargo test”", 1],
+      ["denied", "Ada's laptop denied “git push”: use a branch", 4],
+      ["not answered", "“make” denied, because nobody answered in time", 7],
+      ["answered", "Ada's phone answered “Which harbour?”", 10],
+      ["steered", "a message that steers", 12],
+      ["waits", "rm -rf target", 13],
+      ["call", "README.md", 15],
     ]);
   });
 
@@ -375,6 +385,13 @@ describe("functions of the page", () => {
     const text = await sessionText("A title", events, read);
     for (const part of ["# A title", "> go\n> all of the prompt", "> hm", "- [x] look\n- [ ] leap", "x".repeat(70_000), "all of the result", "rm -rf x", "Denied by Ada's phone: use a branch", "could not be read: gone", "failed: it crashed", "removed by retention"]) assert.ok(text.includes(part), part.slice(0, 40));
     assert.ok(text.indexOf("leap") < text.indexOf("Read: a"), "a plan stands where it was made");
+  });
+
+  test("a connection is tried again as the protocol says: later each time, and once a minute after ten tries", async () => {
+    globalThis.localStorage ??= { getItem: () => null, setItem: () => {}, removeItem: () => {} };
+    const { LADDER } = await load("/src/live/connection.svelte.ts");
+    // Seed 004: 1, 2, 4, 8 and 16 seconds, then 30 up to the tenth try, then 60.
+    assert.deepEqual(LADDER, [1, 2, 4, 8, 16, 30, 30, 30, 30, 30, 60]);
   });
 
   test("times are on a clock of 24 hours, and nothing takes no time", async () => {

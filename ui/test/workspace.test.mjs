@@ -6,7 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { openBrowser, openDevice, pair, startSession } from "./browser.mjs";
+import { between, openBrowser, openDevice, pair, startSession } from "./browser.mjs";
 import { Daemon } from "./daemon.mjs";
 
 async function world(test, kind = "desk") {
@@ -144,6 +144,8 @@ test("the next change is reached also past a file that is staged in part", async
   await page.getByRole("heading", { name: "README.md" }).waitFor();
   await page.keyboard.press("]");
   await page.getByRole("heading", { name: "last.txt" }).waitFor();
+  await page.keyboard.press("[");
+  await page.getByRole("heading", { name: "README.md" }).waitFor();
 });
 
 test("a file that somebody else makes is in the tree without a reload, and a workspace that is removed leaves the list", async (test) => {
@@ -238,4 +240,64 @@ test("a PDF is shown as pages by the browser, from an address that nobody else h
   await viewer.waitFor();
   const address = await viewer.evaluate((element) => element.src ?? element.data);
   assert.match(address, /^blob:/);
+});
+
+test("a working copy tells its commit and its session, and is discarded with its work after a second tap", async (test) => {
+  const { daemon, page } = await world(test);
+  const call = await daemon.device();
+  const [{ id }] = (await call("workspace/list")).workspaces;
+  const { session_id } = await call("session/start", { workspace_id: id, agent_type: "demo", mode: "new", worktree: true, title: "Try something" });
+  const { worktrees } = await call("workspace/worktree/list", { workspace_id: id });
+  const { path, branch } = worktrees.find((one) => one.session_id === session_id);
+  await writeFile(join(path, "idea.txt"), "an idea\n");
+  await page.getByRole("link", { name: "Worktrees" }).click();
+  const copy = page.getByRole("listitem").filter({ hasText: branch });
+  await copy.getByText("begin").waitFor();
+  await copy.getByRole("link", { name: "Try something" }).waitFor();
+  await copy.getByRole("button", { name: "Changes" }).click();
+  const sheet = page.getByRole("dialog");
+  await sheet.getByText("an idea").waitFor();
+  await sheet.getByRole("button", { name: "Close" }).click();
+  await call("session/stop", { session_id });
+  await copy.getByRole("button", { name: "Discard" }).click();
+  assert.equal(existsSync(join(path, "idea.txt")), true, "the first tap discards nothing");
+  await copy.getByRole("button", { name: "Tap again: all of its work is lost", disabled: false }).click();
+  await page.getByText("Discarded", { exact: true }).waitFor();
+  await copy.waitFor({ state: "detached" });
+  assert.equal(existsSync(path), false);
+  assert.doesNotMatch(await daemon.git("branch"), new RegExp(branch));
+});
+
+test("working copies that cannot be read are no skeleton for ever: the page says why, and tries again", async (test) => {
+  const { daemon, page } = await world(test);
+  await between(page, (message, pass) => {
+    if (message.result?.worktrees && !window.isMended) pass({ jsonrpc: "2.0", id: message.id, error: { code: -32603, message: "git cannot be run" } });
+    else pass(message);
+  });
+  await page.goto(page.url().replace(/(\/w\/[^/?]+).*/, "$1/worktrees"));
+  await page.getByRole("alert").getByText("The working copies cannot be read: git cannot be run").waitFor();
+  assert.equal(await page.locator(".skeleton").count(), 0);
+  await page.evaluate(() => (window.isMended = true));
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("heading", { name: "No working copies" }).waitFor();
+  assert.equal(await page.getByRole("alert").count(), 0);
+  assert.equal(new URL(page.url()).origin, daemon.http);
+});
+
+test("workspaces show their last commit and sessions, and a search that finds nothing new says so", async (test) => {
+  const { daemon, page } = await world(test);
+  await startSession(page, "hello");
+  await page.getByText(/Done in \d/).waitFor();
+  await page.goto(`${daemon.http}/w`);
+  const card = page.getByRole("listitem").filter({ hasText: daemon.work });
+  await card.getByText(/^begin · Ada/).waitFor();
+  await card.getByRole("link", { name: /done hello/ }).waitFor();
+  await between(page, (message, pass) => {
+    if (message.result?.repositories) message.result.repositories = window.known;
+    pass(message);
+  });
+  await page.reload();
+  await page.evaluate((path) => (window.known = [{ path, name: "project", last_modified: new Date().toISOString(), is_configured: true }]), daemon.work);
+  await page.getByRole("button", { name: "Find repositories on the machine" }).click();
+  await page.getByText("No other repository was found: the one there is in the list above.").waitFor();
 });

@@ -28,10 +28,11 @@ const SOURCES: [&str; 11] = [
 const CLIENT: &str = "clients/ts/src";
 
 /// The tests in a browser, and those of them that take pictures.
-const BROWSER_TESTS: [&str; 11] = [
+const BROWSER_TESTS: [&str; 12] = [
     "pairing",
     "sessions",
     "transcript",
+    "composing",
     "approvals",
     "network",
     "workspace",

@@ -35,7 +35,7 @@ const LOOKS: Record<string, Look> = {
   "agent.run_cancelled": ["stopped", "square", "muted", "agents"],
   "agent.waiting": ["waits", "circleHelp", "waiting", "agents"],
   "agent.hitl_input": ["answered", "check", "muted", "agents"],
-  "agent.tool_called": ["tool", "wrench", "muted", "tools"],
+  "agent.tool_called": ["call", "wrench", "muted", "tools"],
   "agent.llm_called": ["model", "brain", "muted", "models"],
   "mcp.tool_called": ["gateway call", "plug", "done", "tools"],
   "service.manifest_applied": ["declared", "file", "muted", "services"],
@@ -55,6 +55,9 @@ const LOOKS: Record<string, Look> = {
 
 /** Ways in which agents say that they ended as they should. */
 const ORDINARY_ENDS: Record<string, string> = { end_turn: "the agent finished its turn", stop: "the agent finished its turn", completed: "the agent finished its turn" };
+
+/** Events of one call, of which the last says how it went. */
+const STEPS = ["agent.tool_called", "agent.waiting", "agent.hitl_input"];
 
 const text = (value: unknown) => (typeof value === "string" ? value : "");
 
@@ -79,7 +82,7 @@ function answerLook({ data, message }: RunEvent, subjects: Subjects): { what: st
   if (data.questionId !== undefined && typeof data.outcome === "string") {
     return { what: data.outcome, icon: data.outcome === "answered" ? "check" : "circleX", tone: "muted", message: by && quoted ? `${by} ${data.outcome} ${quoted}` : [message, quoted].filter(Boolean).join(": ") };
   }
-  if (typeof data.decision !== "string") return undefined;
+  if (typeof data.decision !== "string") return data.toolCallId === undefined && !message.endsWith(" was answered") ? { what: "steered", icon: "pencil", tone: "working", message } : undefined;
   const isAllowed = data.decision === "allow";
   const what = isAllowed ? "allowed" : "denied";
   const [icon, tone]: [IconName, Tone] = isAllowed ? ["check", "done"] : ["circleX", "failed"];
@@ -92,9 +95,13 @@ export function fromRun(event: RunEvent, subjects: Subjects = new Map()): Timeli
   const [what, icon, tone, source] = lookOf(event.kind);
   const run = text(event.data.runId);
   const answer = event.kind === "agent.hitl_input" ? answerLook(event, subjects) : undefined;
+  const subject = text(event.data.subject);
+  // That it waits stands beside it already.
+  const about = subject && (event.kind === "agent.tool_called" || event.kind === "agent.waiting") ? { message: subject } : undefined;
   return {
     id: `run:${run}:${event.seq}`, at: Date.parse(event.at), source, what, icon, message: ORDINARY_ENDS[event.message] ?? (event.kind === "agent.run_failed" ? plainReason(event.message) : event.message), who: text(event.data.agent), run,
     seq: event.seq, service: event.serviceId, isTrouble: event.level !== "info", tone: event.level === "error" ? "failed" : tone,
+    ...about,
     ...answer,
   };
 }
@@ -115,11 +122,30 @@ export function fromAudit(record: AuditRecord): TimelineEntry {
 /** That a session begins is told by its first prompt, and that a model used nothing tells nothing. */
 const isNoise = (event: RunEvent) => event.kind === "agent.run_created" || (event.kind === "agent.llm_called" && event.message === "0 tokens");
 
+/** That a call was made, waits and was answered is one entry: the last of them, at the place of the call in its session. */
+function fold(events: readonly RunEvent[]): RunEvent[] {
+  const calls = new Map<string, { first: RunEvent; last: RunEvent }>();
+  const keyOf = ({ kind, data }: RunEvent) => {
+    const id = data.toolCallId ?? data.questionId;
+    return STEPS.includes(kind) && id !== undefined ? `${String(data.runId)} ${String(id)}` : undefined;
+  };
+  for (const event of events) {
+    const key = keyOf(event);
+    if (key) calls.set(key, { first: calls.get(key)?.first ?? event, last: event });
+  }
+  return events.flatMap((event) => {
+    const call = calls.get(keyOf(event) ?? "");
+    if (!call) return [event];
+    return event === call.last ? [{ ...event, seq: call.first.seq }] : [];
+  });
+}
+
 /** Both in one, the latest first. A call that the gateway recorded is not shown once more as the agent's. */
 export function merge(events: readonly RunEvent[], records: readonly AuditRecord[]): TimelineEntry[] {
   const recorded = new Set(records.map((record) => record.data.toolCallId).filter(Boolean));
   const subjects = subjectsOf(events);
-  const runs = events.filter((event) => !isNoise(event) && (event.kind !== "agent.tool_called" || !recorded.has(event.data.toolCallId))).map((event) => fromRun(event, subjects));
+  const told = events.filter((event) => !isNoise(event) && (event.kind !== "agent.tool_called" || !recorded.has(event.data.toolCallId)));
+  const runs = fold(told).map((event) => fromRun(event, subjects));
   return [...runs, ...records.map(fromAudit)].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
 }
 

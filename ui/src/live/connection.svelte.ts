@@ -6,7 +6,7 @@ import { version } from "../../package.json";
 import { accessToken, forget, keepFresh, onChange, revoke, stored } from "./tokens";
 
 /** Seconds before each try to connect again (seed 004); after ten tries it is once a minute. */
-const LADDER = [1, 2, 4, 8, 16, 30, 30, 30, 30, 30, 60];
+export const LADDER = [1, 2, 4, 8, 16, 30, 30, 30, 30, 30, 60];
 /** The version of the daemon that this page was built with; `cargo xtask test` holds the two together. */
 export const PAGE_VERSION = version;
 

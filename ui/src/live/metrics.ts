@@ -3,6 +3,16 @@
 /** Figures that the status tells in words beside them. */
 const TOLD = new Set(["roost_connected_clients", "roost_pending_requests", "roost_active_tasks"]);
 
+/** What people call the figures. */
+const LABELS: Record<string, string> = {
+  roost_active_sessions: "Open sessions",
+  roost_task_queue_depth: "Prompts that wait their turn",
+  roost_tasks_started_total: "Tasks started",
+  roost_tasks_finished_total: "Tasks finished",
+  roost_tool_executions_total: "Tool calls",
+  roost_backpressure_drops_total: "Refused or left out under load",
+};
+
 /** Values that are kept of each figure. */
 const KEPT = 90;
 
@@ -41,7 +51,7 @@ export function parseMetrics(text: string, history: Map<string, Series>): Figure
   for (const [name, value] of sums) {
     const kind = kinds.get(name);
     if ((kind !== "gauge" && kind !== "counter") || !Number.isFinite(value) || TOLD.has(name)) continue;
-    const label = name.replace(/^(roost|cdev)_/, "").replace(/_total$/, "").replaceAll("_", " ");
+    const label = LABELS[name] ?? sentence(name.replace(/^(roost|cdev)_/, "").replace(/_total$/, "").replaceAll("_", " "));
     const series = history.get(name) ?? new Series(name, label);
     series.add(value, kind === "counter");
     history.set(name, series);
@@ -50,3 +60,5 @@ export function parseMetrics(text: string, history: Map<string, Series>): Figure
   const all = [...history.values()].map(({ name, label, values, shown }) => ({ name, label, values, shown }));
   return all.sort((one, other) => one.label.localeCompare(other.label)).slice(0, 12);
 }
+
+const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(1);

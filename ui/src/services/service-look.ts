@@ -12,8 +12,8 @@ export interface ServiceLook {
 }
 
 const ILL: Partial<Record<Health, string>> = {
-  DEGRADED: "answers in part",
-  TIMEOUT: "answers too late",
+  DEGRADED: "partly working",
+  TIMEOUT: "too slow",
   UNAUTHORIZED: "refuses our login",
   UNREACHABLE: "cannot be reached",
 };

@@ -4,13 +4,15 @@ use serde_json::{Map, Value, json};
 
 use super::agent_event::{AgentEvent, EventLevel};
 use super::run_summary::{RunStatus, RunSummary, Trigger};
-use crate::approval::{Pending, PendingAsk};
+use crate::approval::{Answerer, ApprovalEnd, Pending, PendingAsk};
 use crate::event::{EventBody, NormalizedEvent};
+use crate::payload::{ApprovalResolvedPayload, QuestionOutcome, QuestionResolvedPayload};
 use crate::session::{SessionRecord, TaskOutcome, title};
+use crate::tool::PolicyDecision;
 
 impl AgentEvent {
     /// What an event of a session's stream says about the run; `None` for those that say nothing. Inputs and outputs of
-    /// tools and models are left out: the session's own events have them.
+    /// tools and models are left out but for one line, the `subject`: the session's own events have them.
     pub fn from_session(event: &NormalizedEvent) -> Option<Self> {
         let mut level = EventLevel::Info;
         let (action, message, data) = match &event.body {
@@ -32,19 +34,33 @@ impl AgentEvent {
                 ("run_failed", failed.reason.clone(), json!({ "error": failed.reason }))
             }
             EventBody::ToolCallRequested(call) => {
-                let id = &call.identity.tool_call_id;
-                ("tool_called", call.name.clone(), json!({ "tool": call.name, "toolCallId": id }))
+                let (id, subject) = (&call.identity.tool_call_id, subject(&call.input));
+                ("tool_called", call.name.clone(), json!({ "tool": call.name, "toolCallId": id, "subject": subject }))
             }
             EventBody::ApprovalRequested(asked) => {
-                let reason = waiting_for_approval(&asked.name);
-                ("waiting", reason.clone(), json!({ "reason": reason, "toolCallId": asked.identity.tool_call_id }))
+                let subject = subject(&asked.input).unwrap_or_else(|| asked.name.clone());
+                let (id, reason) = (&asked.identity.tool_call_id, waiting_for_approval(&subject));
+                ("waiting", reason.clone(), json!({ "reason": reason, "toolCallId": id, "subject": subject }))
             }
             EventBody::QuestionAsked(asked) => {
                 let reason = waiting_for_answer(&asked.message);
-                ("waiting", reason.clone(), json!({ "reason": reason }))
+                let (id, subject) = (&asked.question_id, title(&asked.message));
+                ("waiting", reason.clone(), json!({ "reason": reason, "questionId": id, "subject": subject }))
             }
-            EventBody::ApprovalResolved(_) => ("hitl_input", "An approval was answered".into(), json!({})),
-            EventBody::QuestionResolved(_) => ("hitl_input", "A question was answered".into(), json!({})),
+            EventBody::ApprovalResolved(resolved) => {
+                let data = json!({
+                    "toolCallId": resolved.identity.tool_call_id, "decision": resolved.decision, "end": resolved.end,
+                    "answeredBy": resolved.answered_by.as_ref().map(name),
+                });
+                ("hitl_input", decided(resolved), data)
+            }
+            EventBody::QuestionResolved(resolved) => {
+                let data = json!({
+                    "questionId": resolved.question_id, "outcome": resolved.outcome,
+                    "answeredBy": resolved.answered_by.as_ref().map(name),
+                });
+                ("hitl_input", answered(resolved), data)
+            }
             EventBody::UsageReported(usage) => {
                 let model = &event.runtime.model;
                 let (input, output) = (usage.input_tokens, usage.output_tokens);
@@ -131,15 +147,151 @@ impl RunSummary {
 
 fn reason(pending: &Pending) -> String {
     match &pending.ask {
-        PendingAsk::Approval(asked) => waiting_for_approval(&asked.name),
+        PendingAsk::Approval(asked) => {
+            waiting_for_approval(&subject(&asked.input).unwrap_or_else(|| asked.name.clone()))
+        }
         PendingAsk::Question(asked) => waiting_for_answer(&asked.message),
     }
 }
 
-fn waiting_for_approval(tool: &str) -> String {
-    format!("approval of {tool}")
+fn waiting_for_approval(subject: &str) -> String {
+    format!("approval of {subject}")
 }
 
 fn waiting_for_answer(question: &str) -> String {
     format!("answer to: {}", title(question).unwrap_or_default())
+}
+
+/// The arguments that say what a call is about, by the names that runtimes give them.
+const SUBJECTS: [&str; 12] = [
+    "command",
+    "cmd",
+    "pattern",
+    "query",
+    "file_path",
+    "path",
+    "notebook_path",
+    "filePath",
+    "abs_path",
+    "absolute_path",
+    "url",
+    "uri",
+];
+
+/// The command, file, address or pattern of a call in one line; `None` if its arguments name none.
+fn subject(input: &Value) -> Option<String> {
+    SUBJECTS.iter().find_map(|name| match input.get(name)? {
+        Value::String(text) => title(text),
+        Value::Array(words) => {
+            let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
+            title(&words?.join(" "))
+        }
+        _ => None,
+    })
+}
+
+/// What people call whoever answered.
+fn name(by: &Answerer) -> String {
+    match (&by.user_id, by.from.as_deref()) {
+        (Some(device), _) => device.to_string(),
+        // Only the user can use the local socket.
+        (None, Some("local")) => "somebody at the machine".into(),
+        (None, Some(transport)) => format!("a client over {transport}"),
+        (None, None) => "somebody".into(),
+    }
+}
+
+/// How an approval ended, as the second half of a sentence about the call.
+fn decided(resolved: &ApprovalResolvedPayload) -> String {
+    let decision = if resolved.decision == PolicyDecision::Allow { "allowed" } else { "denied" };
+    let why = match resolved.end {
+        ApprovalEnd::Answered => {
+            let by = resolved.answered_by.as_ref().map_or_else(|| "somebody".into(), name);
+            let reason = resolved.reason.as_deref().and_then(title).map(|reason| format!(": {reason}"));
+            return format!("{decision} by {by}{}", reason.unwrap_or_default());
+        }
+        ApprovalEnd::Expired => "nobody answered in time",
+        ApprovalEnd::Stopped => "the task was stopped",
+        ApprovalEnd::TaskEnded => "the task ended",
+        ApprovalEnd::Withdrawn => "the agent withdrew the call",
+        ApprovalEnd::HostRestarted => "the daemon ended",
+    };
+    format!("{decision}, because {why}")
+}
+
+fn answered(resolved: &QuestionResolvedPayload) -> String {
+    let outcome = match resolved.outcome {
+        QuestionOutcome::Answered => "answered",
+        QuestionOutcome::Declined => "declined",
+        QuestionOutcome::Cancelled => "cancelled",
+    };
+    match &resolved.answered_by {
+        Some(by) => format!("{outcome} by {}", name(by)),
+        None => outcome.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn projected(kind: &str, payload: Value) -> (String, Value) {
+        let event = json!({
+            "schema_version": 1, "seq": 7, "time": "2026-01-05T14:03:00Z", "trace": { "session_id": "s" },
+            "runtime": { "name": "demo" }, "type": kind, "payload": payload,
+        });
+        let event = AgentEvent::from_session(&serde_json::from_value(event).unwrap()).unwrap();
+        (event.message, event.data.into())
+    }
+
+    fn call(more: Value) -> Value {
+        let mut call = json!({ "tool_call_id": "tc", "attempt": 1, "input_hash": "sha256:0" });
+        call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        call
+    }
+
+    #[test]
+    fn a_call_is_told_with_its_command_file_or_address_in_one_line() {
+        let table = [
+            (json!({ "command": "cargo test\n&& cargo fmt" }), "cargo test"),
+            (json!({ "command": ["ls", "-l"] }), "ls -l"),
+            (json!({ "file_path": "src/main.rs", "content": "fn main() {}" }), "src/main.rs"),
+            (json!({ "pattern": "fn main", "path": "src" }), "fn main"),
+            (json!({ "url": "https://example.org/" }), "https://example.org/"),
+        ];
+        for (input, subject) in table {
+            let (_, data) = projected("tool.call.requested", call(json!({ "name": "tool", "input": input })));
+            assert_eq!(data["subject"], subject, "{input}");
+            let (message, data) = projected("approval.requested", call(json!({ "name": "tool", "input": input })));
+            assert_eq!((message, &data["subject"]), (format!("approval of {subject}"), &json!(subject)));
+        }
+        let unknown = call(json!({ "name": "frobnicate", "input": { "level": 1 } }));
+        assert_eq!(projected("approval.requested", unknown.clone()).0, "approval of frobnicate");
+        assert_eq!(projected("tool.call.requested", unknown).1.get("subject"), None);
+    }
+
+    #[test]
+    fn an_answer_says_which_way_by_whom_and_why() {
+        let table = [
+            (json!({ "decision": "allow", "end": "answered", "answered_by": { "user_id": "Ada" } }), "allowed by Ada"),
+            (
+                json!({ "decision": "deny", "end": "answered", "answered_by": { "from": "local" }, "reason": "no" }),
+                "denied by somebody at the machine: no",
+            ),
+            (json!({ "decision": "deny", "end": "expired" }), "denied, because nobody answered in time"),
+        ];
+        for (resolved, expected) in table {
+            let mut resolved = call(resolved);
+            resolved["scope"] = json!("once");
+            let (message, data) = projected("approval.resolved", resolved.clone());
+            assert_eq!((message.as_str(), &data["toolCallId"]), (expected, &json!("tc")));
+            assert_eq!((&data["decision"], &data["end"]), (&resolved["decision"], &resolved["end"]));
+        }
+        let answer = json!({ "question_id": "q", "outcome": "answered", "answered_by": { "user_id": "Ada" } });
+        let (message, data) = projected("question.resolved", answer);
+        assert_eq!(
+            (message.as_str(), &data["questionId"], &data["answeredBy"]),
+            ("answered by Ada", &json!("q"), &json!("Ada"))
+        );
+    }
 }
