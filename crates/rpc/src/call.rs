@@ -369,7 +369,7 @@ mod tests {
             let found = file_change::changes(call.input);
             let found: Vec<_> = match found.as_slice() {
                 _ if call.is_of_server() => Vec::new(),
-                [] => call.patches().iter().map(Patch::to_json).collect(),
+                [] => call.patches().into_iter().map(Patch::to_json).collect(),
                 found => found.iter().map(changed).collect(),
             };
             assert_eq!(Value::from(found), case["changes"], "{}", case["about"]);

@@ -56,7 +56,7 @@ impl Patch<'_> {
 
     /// The patch as ui/test/tool-calls.json has it.
     #[cfg(test)]
-    pub(crate) fn to_json(&self) -> Value {
+    pub(crate) fn to_json(self) -> Value {
         let mut patch = match self.kind {
             PatchKind::Add => serde_json::json!({ "kind": "add", "before": "", "after": self.text }),
             PatchKind::Update => serde_json::json!({ "kind": "update", "diff": self.text }),
