@@ -170,6 +170,21 @@ describe("composing and reading", () => {
     await call("session/stop", { session_id: sessionOf(desk) });
   });
 
+  test("a desk's inbox shows the first three requests whole, and what agents said last", async () => {
+    await startSession(desk, "hello");
+    await desk.getByText(/Done in \d/).waitFor();
+    const waiting = [];
+    for (let asked = 0; asked < 4; asked++) waiting.push((await call("session/send", { workspace_id, agent_type: "demo", mode: "new", prompt: `edit queue-${asked}.txt` })).session_id);
+    await desk.goto(`${daemon.http}/`);
+    await desk.getByText("1 more waits, and comes here as these are answered.").waitFor();
+    assert.equal(await desk.locator("[data-ask]").count(), 3);
+    await desk.getByRole("complementary", { name: "What agents do" }).getByText("Hello from the demo agent.").first().waitFor();
+    await call("session/stop", { session_id: waiting[0] });
+    await desk.locator("[data-ask]").getByText("queue-3.txt").first().waitFor();
+    for (const session_id of waiting.slice(1)) await call("session/stop", { session_id });
+    await desk.getByRole("heading", { name: "Nothing needs you" }).waitFor();
+  });
+
   test("a diff stands side by side on a desk and in one column on a phone, whose lines go on below", async () => {
     await writeFile(join(daemon.work, "README.md"), `# Another project\n\nIt has ${"very ".repeat(60)}many files.\n`);
     const address = `${daemon.http}/w/${workspace_id}/changes?path=README.md`;

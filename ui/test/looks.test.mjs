@@ -108,6 +108,11 @@ describe("every page", () => {
     await begin("asks", "Which harbour should be the default?", /Answer/);
     await begin("dangerous", "Clean up what old builds left behind", /Dangerous/);
     await begin("waits", "Write the changelog for 0.3", /Allow once/);
+    // Without the messages of what was answered meanwhile, which lie over a page for a moment.
+    for (const page of Object.values(pages)) {
+      await page.goto(daemon.http);
+      await page.getByText("$ cargo test --workspace").first().waitFor();
+    }
   });
   after(async () => {
     try {
@@ -118,7 +123,7 @@ describe("every page", () => {
   });
 
   const PLACES = [
-    ["inbox", () => "/", (page) => page.getByText("$ cargo test --workspace")],
+    ["inbox", () => "/", (page) => page.getByText("$ cargo test --workspace").first()],
     ["session", () => sessions.done, (page) => page.locator(".markdown").last()],
     ["session-waits", () => sessions.waits, (page) => page.getByRole("button", { name: "Allow once" }).first()],
     ["session-dangerous", () => sessions.dangerous, (page) => page.getByText(/Dangerous/).first()],
@@ -143,10 +148,12 @@ describe("every page", () => {
   const COLOURED = ["session", "files"];
 
   /** Looks at what is there now in both themes. */
-  const look = (page, kind, name) =>
-    assertLooksRightInBothThemes(page, `${name} on a ${kind}`, async (theme) => {
+  const look = async (page, kind, name) => {
+    await page.locator(".toast").first().waitFor({ state: "detached" });
+    await assertLooksRightInBothThemes(page, `${name} on a ${kind}`, async (theme) => {
       if (PICTURED[kind] === theme && name !== "nowhere") await picture(page, `${name}-${kind}-${theme}`);
     });
+  };
 
   for (const [name, address, ready] of PLACES) {
     test(`${name} looks right in both themes, on a desk and on a phone, and is no wider than a phone`, async () => {

@@ -70,6 +70,8 @@ describe("services", () => {
     await inspector(desk).getByText("take_note", { exact: true }).waitFor();
     await inspector(desk).getByText("the server is ready").waitFor();
     await phone.getByRole("link", { name: /notes.*running/ }).waitFor();
+    await button(desk, "Copy link").click();
+    await desk.getByText("Link copied").waitFor();
   });
 
   test("it is stopped and started, and a device that may not says so", async () => {

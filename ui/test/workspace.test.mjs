@@ -146,6 +146,8 @@ test("the next change is reached also past a file that is staged in part", async
   await page.getByRole("heading", { name: "last.txt" }).waitFor();
   await page.keyboard.press("[");
   await page.getByRole("heading", { name: "README.md" }).waitFor();
+  await page.getByRole("button", { name: "Copy a link to this change" }).click();
+  await page.getByText("Link copied").waitFor();
 });
 
 test("a file that somebody else makes is in the tree without a reload, and a workspace that is removed leaves the list", async (test) => {
