@@ -14,5 +14,5 @@ mod sources;
 pub use compiler::{Compiler, CompilerError};
 pub use help::{TOPICS, help};
 pub use install::InstallCommand;
-pub use project::{ProjectError, ProjectFiles, ProjectNames, WrittenProject};
+pub use project::{ProjectError, ProjectFiles, ProjectNames, WrittenProject, read_artifact};
 pub use sources::{Source, SourceQuery, Sources, list_sources};

@@ -1,20 +1,30 @@
 //! Approved tool definitions: a tool that has changed since a person approved it is held back.
 //!
 //! A server could offer harmless tools until somebody approved them and then change what their descriptions make an agent
-//! do. So what an agent reads of a tool is hashed at its approval, and only a definition with that hash is offered.
+//! do. So what an agent reads of a tool is hashed at its approval, and only a definition with that hash is offered. The code
+//! behind a tool is approved with it where we know the code and it may do more than compute: see [`ARTIFACT`].
 
 use std::collections::BTreeMap;
 
 use roost_model::canonical;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// What an agent reads of a tool, and what decides how it is asked about.
 const PINNED: [&str; 6] = ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
 
+/// In the `_meta` of a tool: the SHA-256 of the code behind it. Another build is then approved anew like another definition,
+/// because what was granted to the code was granted to the code that somebody knew.
+pub const ARTIFACT: &str = "dev.roost/artifactSha256";
+
 /// The part of a definition that is approved.
 pub fn pinned_part(tool: &Map<String, Value>) -> Map<String, Value> {
-    PINNED.iter().filter_map(|key| Some(((*key).to_owned(), tool.get(*key)?.clone()))).collect()
+    let mut pinned: Map<_, _> =
+        PINNED.iter().filter_map(|key| Some(((*key).to_owned(), tool.get(*key)?.clone()))).collect();
+    if let Some(sha256) = tool.get("_meta").and_then(|meta| meta.get(ARTIFACT)) {
+        pinned.insert("_meta".into(), json!({ ARTIFACT: sha256 }));
+    }
+    pinned
 }
 
 /// How a tool stands to what was approved.
@@ -70,8 +80,6 @@ fn hash(definition: &Map<String, Value>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn tool(changes: Value) -> Map<String, Value> {
@@ -90,6 +98,7 @@ mod tests {
             (json!({}), PinState::Approved),
             (json!({ "inputSchema": { "b": 2, "a": 1 } }), PinState::Approved),
             (json!({ "icons": [], "_meta": {} }), PinState::Approved),
+            (json!({ "_meta": { ARTIFACT: "00" } }), PinState::Changed),
             (json!({ "description": "says it and sends your keys along" }), PinState::Changed),
             (json!({ "inputSchema": { "a": 1 } }), PinState::Changed),
             (json!({ "annotations": { "readOnlyHint": true } }), PinState::Changed),

@@ -197,6 +197,10 @@ pub trait Upstream: Send + Sync + 'static {
         Box::new(())
     }
 
+    /// The tools that were listed last have been compared with what was approved: from now on calls may use what is behind
+    /// them.
+    fn list_reviewed(&self) {}
+
     /// Returns when the connection has ended, and why.
     async fn ended(&self) -> UpstreamEnd;
 

@@ -1,10 +1,12 @@
 //! The file of a module: read up to a size, hashed, and compared with what the manifest says.
 
-use std::io::Read;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use roost_model::canonical;
+
+use crate::regular_file;
 
 /// The first bytes of every wasm file.
 const MAGIC: &[u8] = b"\0asm";
@@ -33,8 +35,6 @@ pub struct Artifact {
     pub kind: ArtifactKind,
     /// The SHA-256 of the bytes, in hex.
     pub sha256: String,
-    /// Its size and time of change when it was read.
-    pub stamp: FileStamp,
 }
 
 /// What changes when a file is written anew.
@@ -53,7 +53,7 @@ pub enum ArtifactError {
         /// Where the manifest says it is.
         path: String,
         /// What the system says.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// It is larger than the host takes.
     #[error("{path} is larger than {limit} bytes; make it smaller, or raise the host's limit for artifacts")]
@@ -85,14 +85,11 @@ impl Artifact {
     /// Reads a file of at most `limit` bytes that must have the expected hash, if there is one. Blocks on the disk.
     pub fn read(path: &Path, limit: u64, expected: Option<&str>) -> Result<Self, ArtifactError> {
         let name = || path.display().to_string();
-        let unreadable = |source| ArtifactError::Unreadable { path: name(), source };
-        let file = std::fs::File::open(path).map_err(unreadable)?;
-        let metadata = file.metadata().map_err(unreadable)?;
-        let mut bytes = Vec::new();
-        file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
-        if bytes.len() as u64 > limit {
-            return Err(ArtifactError::TooLarge { path: name(), limit });
-        }
+        let bytes = regular_file::open(path).and_then(|file| regular_file::read(file, limit));
+        let bytes = bytes.map_err(|source| match source.kind() {
+            io::ErrorKind::FileTooLarge => ArtifactError::TooLarge { path: name(), limit },
+            _ => ArtifactError::Unreadable { path: name(), source },
+        })?;
         let kind = kind_of(&bytes).ok_or_else(|| ArtifactError::NotWasm(name()))?;
         let hash = canonical::hash_bytes(&bytes);
         let sha256 = hash.strip_prefix("sha256:").unwrap_or(&hash).to_owned();
@@ -100,7 +97,7 @@ impl Artifact {
             Some(expected) if !expected.eq_ignore_ascii_case(&sha256) => {
                 Err(ArtifactError::WrongHash { path: name(), expected: expected.into(), actual: sha256 })
             }
-            _ => Ok(Self { path: path.into(), bytes, kind, sha256, stamp: FileStamp::from_metadata(&metadata) }),
+            _ => Ok(Self { path: path.into(), bytes, kind, sha256 }),
         }
     }
 }
@@ -108,11 +105,8 @@ impl Artifact {
 impl FileStamp {
     /// The stamp of a file as it is now; `None` if it cannot be looked at. Blocks on the disk.
     pub fn read(path: &Path) -> Option<Self> {
-        std::fs::metadata(path).ok().as_ref().map(Self::from_metadata)
-    }
-
-    fn from_metadata(metadata: &std::fs::Metadata) -> Self {
-        Self { size: metadata.len(), modified: metadata.modified().ok() }
+        let metadata = std::fs::metadata(path).ok()?;
+        Some(Self { size: metadata.len(), modified: metadata.modified().ok() })
     }
 }
 

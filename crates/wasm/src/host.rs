@@ -9,12 +9,11 @@ use roost_model::service::wasm::{WasmCapabilities, WasmLimits};
 use tokio::sync::{Semaphore, watch};
 use wasmtime::{Cache, CacheConfig, Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-use crate::abi::clarity_source::MAX_SOURCE_BYTES;
 use crate::abi::component::{self, ComponentProgram, wasi};
 use crate::abi::module::{DeclaredSignatures, ModuleProgram, PrepareError};
 use crate::abi::sidecar::{self, SidecarError};
 use crate::abi::{clarity, clarity_source};
-use crate::artifact::{Artifact, ArtifactError, ArtifactKind};
+use crate::artifact::{Artifact, ArtifactError, ArtifactKind, FileStamp};
 use crate::effects::Effects;
 use crate::epoch_ticker::EpochTicker;
 use crate::grants::Grants;
@@ -23,7 +22,7 @@ use crate::limits::Limits;
 use crate::outcome::classify;
 use crate::progress::LoadStage;
 use crate::service::{Program, WasmService};
-use crate::service_log::LogSink;
+use crate::service_log::{CallLog, LogLevel, LogSink};
 use crate::store::{CallState, CallStore, ServiceContext};
 
 /// What one component may consist of; runtimes of languages have a few dozen parts.
@@ -36,6 +35,8 @@ const KEEP_RESIDENT_BYTES: usize = 64 * 1024;
 const HOST_STACK_BYTES: usize = 512 * 1024;
 /// Modules that are compiled at once; one compiler uses all processors.
 const COMPILES: usize = 1;
+/// Host functions that work for long at once: the processors are for everything else, too.
+const LONG_WORKS: usize = 1;
 /// The module of WASI preview 1, which components do without.
 const PREVIEW_1: &str = "wasi_snapshot_preview1.";
 
@@ -191,9 +192,11 @@ pub(crate) struct HostState {
     pub(crate) instances: Arc<Semaphore>,
     /// Calls whose time may stand still at once: they keep their instances, and some must be left for the others.
     pub(crate) pauses: Arc<Semaphore>,
+    /// Host functions that work for long at once.
+    pub(crate) long_work: Arc<Semaphore>,
     cache: Cache,
     config: HostConfig,
-    compiles: Semaphore,
+    compiles: Arc<Semaphore>,
     modules: wasmtime::Linker<CallState>,
     components: wasmtime::component::Linker<CallState>,
 }
@@ -213,8 +216,9 @@ impl WasmHost {
             ticker,
             instances: Arc::new(Semaphore::new(config.max_instances as usize)),
             pauses: Arc::new(Semaphore::new((config.max_instances as usize / 2).max(1))),
+            long_work: Arc::new(Semaphore::new(LONG_WORKS)),
             cache,
-            compiles: Semaphore::new(COMPILES),
+            compiles: Arc::new(Semaphore::new(COMPILES)),
             modules,
             components,
             config,
@@ -233,17 +237,25 @@ impl WasmHost {
     ) -> Result<WasmService, LoadError> {
         let shared = &self.0;
         progress.send_replace(LoadStage::Reading);
-        let (artifact, declared) = {
+        let ServiceFiles { artifact, declared, note, stamps } = {
             let (declaration, limit) = (declaration.clone(), shared.config.max_artifact_bytes);
             in_background(move || read(&declaration, limit)).await??
         };
+        if let Some(note) = note {
+            CallLog::new(log.clone()).print(LogLevel::Warn, &note);
+        }
         let path = || declaration.wasm_path.display().to_string();
         progress.send_replace(LoadStage::Waiting);
         let code = {
-            let _turn = shared.compiles.acquire().await.map_err(|_| LoadError::ShuttingDown)?;
+            let turn = shared.compiles.clone().acquire_owned().await.map_err(|_| LoadError::ShuttingDown)?;
             progress.send_replace(LoadStage::Compiling { bytes: artifact.bytes.len() as u64 });
             let (engine, bytes, kind) = (shared.engine.clone(), artifact.bytes, artifact.kind);
-            let compiled = on_own_thread(move || compile(&engine, &bytes, kind)).await?;
+            let compiled = on_own_thread(move || {
+                // Kept to the end, also if nobody waits any more: whoever tries again then waits for it.
+                let _turn = turn;
+                compile(&engine, &bytes, kind)
+            });
+            let compiled = compiled.await?;
             compiled.map_err(|error| LoadError::Invalid { path: path(), reason: format!("{error:#}") })?
         };
         progress.send_replace(LoadStage::Introspecting);
@@ -263,14 +275,13 @@ impl WasmHost {
                 reason,
             }),
         })?;
-        let stamp = (declaration.wasm_path.clone(), artifact.stamp);
         let service = WasmService::new(
             shared.clone(),
             context,
             program,
             limits,
             artifact.sha256,
-            stamp,
+            stamps,
             declaration.entry.clone(),
         );
         service.probe().await.map_err(|error| LoadError::Start { path: path(), reason: classify(&error).1 })?;
@@ -347,21 +358,30 @@ fn compile(engine: &Engine, bytes: &[u8], kind: ArtifactKind) -> wasmtime::Resul
     }
 }
 
-/// Reads the artifact and what people wrote about its functions.
-fn read(declaration: &ServiceDeclaration, limit: u64) -> Result<(Artifact, DeclaredSignatures), LoadError> {
-    let artifact = Artifact::read(&declaration.wasm_path, limit, declaration.artifact_sha256.as_deref())?;
-    let sidecar = sidecar::read(&declaration.wasm_path)?;
-    let source = declaration.source_file.as_deref().and_then(read_source);
-    let source = source.as_deref().map(clarity_source::signatures).unwrap_or_default();
-    Ok((artifact, DeclaredSignatures { sidecar, source }))
+/// What a service is loaded from.
+struct ServiceFiles {
+    artifact: Artifact,
+    declared: DeclaredSignatures,
+    /// What its source says and cannot be used.
+    note: Option<String>,
+    /// Each file that was looked for, as it was before it was read.
+    stamps: Vec<(PathBuf, Option<FileStamp>)>,
 }
 
-/// The Clarity source, if it is one and there; a service runs without it, too.
-fn read_source(path: &Path) -> Option<String> {
-    let is_clarity = path.extension().is_some_and(|extension| extension == "clarity");
-    let is_short =
-        || std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_SOURCE_BYTES);
-    (is_clarity && is_short()).then(|| std::fs::read_to_string(path).ok()).flatten()
+/// Reads the artifact and what people wrote about its functions.
+fn read(declaration: &ServiceDeclaration, limit: u64) -> Result<ServiceFiles, LoadError> {
+    let wasm = &declaration.wasm_path;
+    let source = declaration.source_file.as_deref().filter(|path| clarity_source::is_source(path));
+    let files = [Some(wasm.clone()), Some(sidecar::path_for(wasm)), source.map(Path::to_owned)];
+    let stamped = |path: PathBuf| {
+        let stamp = FileStamp::read(&path);
+        (path, stamp)
+    };
+    let stamps = files.into_iter().flatten().map(stamped).collect();
+    let artifact = Artifact::read(wasm, limit, declaration.artifact_sha256.as_deref())?;
+    let sidecar = sidecar::read(wasm)?;
+    let (source, note) = source.map(clarity_source::read).unwrap_or_default();
+    Ok(ServiceFiles { artifact, declared: DeclaredSignatures { sidecar, source }, note, stamps })
 }
 
 async fn in_background<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, LoadError> {

@@ -22,6 +22,7 @@ mod imports;
 pub mod limits;
 pub mod outcome;
 pub mod progress;
+pub mod regular_file;
 mod schema;
 pub mod service;
 pub mod service_log;

@@ -46,7 +46,9 @@ struct Loaded {
     program: Program,
     limits: Limits,
     sha256: String,
-    file: (PathBuf, FileStamp),
+    /// The module, the file beside it and its source, as they were before they were read; `None` for a file that was not
+    /// there.
+    files: Vec<(PathBuf, Option<FileStamp>)>,
     entry: String,
     tools: Vec<Tool>,
     /// The functions behind the tools, by the tool's name.
@@ -62,7 +64,7 @@ impl WasmService {
         program: Program,
         limits: Limits,
         sha256: String,
-        file: (PathBuf, FileStamp),
+        files: Vec<(PathBuf, Option<FileStamp>)>,
         entry: String,
     ) -> Self {
         let exported = program.functions();
@@ -89,7 +91,7 @@ impl WasmService {
             program,
             limits,
             sha256,
-            file,
+            files,
             entry,
             functions,
             running,
@@ -117,6 +119,11 @@ impl WasmService {
         }
     }
 
+    /// Whether it may do anything but compute and read the clock.
+    pub fn has_effects(&self) -> bool {
+        self.context.grants.has_effects()
+    }
+
     /// The SHA-256 of the artifact that was loaded, in hex.
     pub fn artifact_sha256(&self) -> &str {
         &self.loaded.sha256
@@ -127,11 +134,10 @@ impl WasmService {
         &self.loaded.limits
     }
 
-    /// Whether the file is another than the one that was loaded: then it is to be loaded and introspected anew. Blocks on
-    /// the disk.
+    /// Whether the module, the file beside it or its source is another than when it was loaded: then it is to be loaded and
+    /// introspected anew. Blocks on the disk.
     pub fn changed_on_disk(&self) -> bool {
-        let (path, stamp) = &self.loaded.file;
-        FileStamp::read(path).as_ref() != Some(stamp)
+        self.loaded.files.iter().any(|(path, stamp)| FileStamp::read(path) != *stamp)
     }
 
     /// Makes an instance and throws it away, to see that it can be.

@@ -53,6 +53,8 @@ pub(crate) struct CallState {
     limiter: MemoryLimiter,
     deadline: Arc<Deadline>,
     pauses: Arc<Semaphore>,
+    /// Whose turn it is to let host functions work for long.
+    pub(crate) long_work: Arc<Semaphore>,
     /// Only components have one.
     wasi: Option<WasiState>,
 }
@@ -73,6 +75,11 @@ impl WasiView for CallState {
 }
 
 impl CallState {
+    /// Whether the time of the call is up; host functions ask, because a module that only calls them never yields.
+    pub(crate) fn check_deadline(&self) -> Result<(), LimitReached> {
+        self.deadline.check()
+    }
+
     /// Lets the module wait for something that takes as long as it takes: the time does not count. If half of all
     /// instances wait so already, it counts, so that the rest is free for others before long.
     pub(crate) fn pause(&self) -> Option<Pause> {
@@ -108,6 +115,7 @@ impl CallStore {
             limiter: MemoryLimiter { memory_bytes: limits.memory_bytes, table_elements: limits.table_elements },
             deadline: deadline.clone(),
             pauses: host.pauses.clone(),
+            long_work: host.long_work.clone(),
             wasi,
         };
         let mut store = Store::new(&host.engine, state);

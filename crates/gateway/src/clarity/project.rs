@@ -4,7 +4,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
+use roost_wasm::regular_file;
 
+/// A file that is to be replaced is not larger; it is held in memory until nothing has to be put back any more.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+const MAX_ARTIFACT_BYTES: u64 = 64 << 20;
 /// The longest name that is taken.
 const MAX_NAME: usize = 64;
 
@@ -120,7 +124,7 @@ impl ProjectFiles {
         // Looked at first, so that most refusals touch nothing.
         for (path, text) in &self.0 {
             let file = folder.join(path);
-            match root.read(&file) {
+            match read_file(root, &file, MAX_FILE_BYTES) {
                 Ok(before) if before == text.as_bytes() => done.unchanged.push(file),
                 Ok(_) if !overwrite => return Err(ProjectError::Exists(file.display().to_string())),
                 Ok(before) => done.before.push((file, Some(before))),
@@ -142,6 +146,19 @@ impl ProjectFiles {
         }
         Ok(done)
     }
+}
+
+/// The module that a project has already. Blocks on the disk.
+pub fn read_artifact(root: &Dir, artifact: &Path) -> Result<Option<Vec<u8>>, ProjectError> {
+    match read_file(root, artifact, MAX_ARTIFACT_BYTES) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(ProjectError::Disk { path: artifact.display().to_string(), error }),
+    }
+}
+
+fn read_file(root: &Dir, file: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    regular_file::open_beneath(root, file).and_then(|file| regular_file::read(file, limit))
 }
 
 impl WrittenProject {
@@ -183,6 +200,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
     use tempfile::TempDir;
 
     use super::*;
@@ -234,6 +252,22 @@ mod tests {
         done.undo(&root(&folder));
         assert_eq!(fs::read_to_string(&readme).unwrap(), "mine");
         assert_eq!(fs::read_dir(folder.path().join("my-app")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_no_file_or_too_large_is_not_read_and_stays() {
+        let folder = TempDir::new().unwrap();
+        fs::create_dir_all(folder.path().join("my-app/src")).unwrap();
+        let readme = folder.path().join("my-app/README.md");
+        mknodat(CWD, &readme, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        assert!(matches!(write(&folder, true), Err(ProjectError::Disk { path, .. }) if path == "my-app/README.md"));
+        assert!(read_artifact(&root(&folder), Path::new("my-app/README.md")).is_err());
+        fs::remove_file(&readme).unwrap();
+        fs::File::create(&readme).unwrap().set_len(1 << 40).unwrap();
+        assert!(matches!(write(&folder, true), Err(ProjectError::Disk { path, .. }) if path == "my-app/README.md"));
+        assert!(read_artifact(&root(&folder), Path::new("my-app/README.md")).is_err());
+        assert!(matches!(read_artifact(&root(&folder), Path::new("my-app/none")), Ok(None)));
+        assert_eq!(fs::read_dir(folder.path().join("my-app")).unwrap().count(), 2, "nothing was written");
     }
 
     #[test]

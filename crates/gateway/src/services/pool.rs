@@ -326,6 +326,10 @@ impl Upstream for PooledConnection {
         Box::new(self.slot.upgrade().map(SlotUser::new))
     }
 
+    fn list_reviewed(&self) {
+        self.upstream.list_reviewed();
+    }
+
     async fn ended(&self) -> UpstreamEnd {
         self.upstream.ended().await
     }

@@ -26,6 +26,11 @@ impl ReviewedTool {
         self.is_allowed && self.state == PinState::Approved
     }
 
+    /// Whether the code behind it is another than the one that was approved.
+    pub fn has_other_code(&self) -> bool {
+        self.change.as_ref().is_some_and(|(before, now)| before.get("_meta") != now.get("_meta"))
+    }
+
     /// Whether a person has to look at it before clients see it.
     pub fn is_held_back(&self) -> bool {
         self.is_allowed && self.state != PinState::Approved

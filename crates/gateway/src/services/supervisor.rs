@@ -230,8 +230,9 @@ impl Supervisor {
     async fn on_outcome(&mut self, outcome: StepOutcome) {
         match outcome {
             StepOutcome::Started(Ok((connection, interface))) => {
-                self.connection = Some(connection);
+                self.connection = Some(connection.clone());
                 self.accept(interface).await;
+                connection.list_reviewed();
                 self.view.running_since = Some(Timestamp::now());
                 self.feed(ServiceSignal::Ready).await;
             }
@@ -242,6 +243,8 @@ impl Supervisor {
                     Ok(interface) => {
                         self.accept(interface).await;
                         self.publish();
+                        // Not before others see what is held back by now.
+                        self.connection.iter().for_each(|connection| connection.list_reviewed());
                         self.feed(ServiceSignal::Probed(Ok(()))).await;
                         Ok(())
                     }

@@ -7,6 +7,8 @@
 //!   instance of its own and a caller's arguments can cause it.
 //! * A file that was written anew is noticed by a probe or when the service is introspected, and loaded then. Until that
 //!   moment calls use the code whose tools were listed.
+//! * A new build of a module that was granted anything is no more trusted than a new definition of a tool: its hash is part
+//!   of what is approved, and no call runs it before its tools were reviewed, and held back if nobody has approved them.
 
 mod effects;
 mod gateway_access;
@@ -45,6 +47,7 @@ use crate::era::{Era, NEWEST_LEGACY};
 use crate::lifecycle::ServiceFault;
 use crate::principal::Principal;
 use crate::raw_object::{RawObject, to_raw};
+use crate::tool_pins::ARTIFACT;
 
 const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
 /// The codes of JSON-RPC for what a caller got wrong.
@@ -86,9 +89,19 @@ struct LoadedModule {
     declaration: ServiceDeclaration,
     log: Arc<dyn ServiceLog>,
     outside: Arc<OutsideWorld>,
-    current: RwLock<WasmService>,
+    builds: RwLock<Builds>,
+    /// The hash of the build whose tools were reviewed last; the same for all declarations of the service.
+    reviewed: Arc<Mutex<Option<String>>>,
     /// One at a time.
     reloading: tokio::sync::Mutex<()>,
+}
+
+/// What is loaded of a module's file.
+struct Builds {
+    /// The file as it was when it was looked at last.
+    newest: WasmService,
+    /// What calls use. An older build, or none, if the newest was granted anything and its tools were not reviewed.
+    current: Option<WasmService>,
 }
 
 impl WasmModules {
@@ -112,6 +125,7 @@ impl WasmModules {
             principal: target.principal.clone(),
             service: target.service.clone(),
             module,
+            listed: Mutex::default(),
             unasked,
             closed: CancellationToken::new(),
         };
@@ -137,19 +151,24 @@ impl WasmModules {
         target: &ConnectTarget<'_>,
         declaration: ServiceDeclaration,
     ) -> Result<Arc<LoadedModule>, ConnectError> {
-        let known = self.loaded.lock().get(target.service).cloned();
-        if let Some(known) = known.filter(|known| known.declaration == declaration) {
+        let before = self.loaded.lock().get(target.service).cloned();
+        if let Some(known) = before.as_ref().filter(|known| known.declaration == declaration) {
             known.refresh().await.map_err(not_loaded)?;
-            return Ok(known);
+            return Ok(known.clone());
         }
         let (host, outside) = (self.host().await?, self.outside.clone());
-        let current = load(&host, &declaration, &outside, &target.log).await.map_err(not_loaded)?;
+        let loaded = load(&host, &declaration, &outside, &target.log).await.map_err(not_loaded)?;
+        let mut builds = Builds { newest: loaded.clone(), current: None };
+        // Another declaration, such as another value of a secret, may be of the same code.
+        let reviewed = before.map(|before| before.reviewed.clone()).unwrap_or_default();
+        builds.add(loaded, reviewed.lock().as_deref());
         let module = Arc::new(LoadedModule {
             host,
             declaration,
             log: target.log.clone(),
             outside,
-            current: RwLock::new(current),
+            builds: RwLock::new(builds),
+            reviewed,
             reloading: tokio::sync::Mutex::default(),
         });
         self.loaded.lock().insert(target.service.clone(), module.clone());
@@ -213,31 +232,66 @@ fn profile(target: &ConnectTarget<'_>) -> ServerProfile {
     }
 }
 
+impl Builds {
+    /// Takes the newest build. Calls use it at once if it can only compute or was reviewed.
+    fn add(&mut self, loaded: WasmService, reviewed: Option<&str>) {
+        if !loaded.has_effects() || reviewed == Some(loaded.artifact_sha256()) {
+            self.current = Some(loaded.clone());
+        }
+        self.newest = loaded;
+    }
+}
+
 impl LoadedModule {
-    fn current(&self) -> WasmService {
-        self.current.read().clone()
+    /// The code for calls; none before the tools of the first build were reviewed.
+    fn current(&self) -> Option<WasmService> {
+        self.builds.read().current.clone()
     }
 
-    /// Loads the module again if its file is another by now.
-    async fn refresh(&self) -> Result<(), LoadError> {
+    /// The module as its file is now.
+    async fn refresh(&self) -> Result<WasmService, LoadError> {
         let _one_at_a_time = self.reloading.lock().await;
-        if self.is_changed().await {
-            let loaded = load(&self.host, &self.declaration, &self.outside, &self.log).await?;
-            *self.current.write() = loaded;
+        let newest = match self.is_changed().await {
+            true => load(&self.host, &self.declaration, &self.outside, &self.log).await?,
+            false => self.builds.read().newest.clone(),
+        };
+        self.builds.write().add(newest.clone(), self.reviewed.lock().as_deref());
+        Ok(newest)
+    }
+
+    /// Lets calls use a build whose tools were reviewed.
+    fn reviewed(&self, build: WasmService) {
+        *self.reviewed.lock() = Some(build.artifact_sha256().to_owned());
+        // One that can only compute is used already, or a newer one.
+        if build.has_effects() {
+            self.builds.write().current = Some(build);
         }
-        Ok(())
     }
 
     async fn is_changed(&self) -> bool {
-        let current = self.current();
+        let newest = self.builds.read().newest.clone();
         // A daemon that shuts down has nothing to load.
-        tokio::task::spawn_blocking(move || current.changed_on_disk()).await.unwrap_or(false)
+        tokio::task::spawn_blocking(move || newest.changed_on_disk()).await.unwrap_or(false)
     }
+}
+
+/// The definitions of a module's tools. With those of one that was granted anything, its code is approved, too.
+fn definitions(service: &WasmService) -> Vec<Value> {
+    let definition = |tool: &roost_wasm::Tool| {
+        let mut definition = json!(tool);
+        if service.has_effects() {
+            definition["_meta"] = json!({ ARTIFACT: service.artifact_sha256() });
+        }
+        definition
+    };
+    service.tools().iter().map(definition).collect()
 }
 
 /// A module on behalf of one principal.
 struct WasmUpstream {
     module: Arc<LoadedModule>,
+    /// The build whose tools were listed last, until they were reviewed.
+    listed: Mutex<Option<WasmService>>,
     principal: Principal,
     service: ServiceId,
     profile: ServerProfile,
@@ -248,8 +302,10 @@ struct WasmUpstream {
 impl WasmUpstream {
     /// The tools, of the file as it is now.
     async fn list_tools(&self) -> Result<ServerAnswer, UpstreamError> {
-        self.module.refresh().await.map_err(|error| UpstreamError::from(not_loaded(error)))?;
-        Ok(Ok(to_raw(&json!({ "tools": self.module.current().tools() }))))
+        let service = self.module.refresh().await.map_err(|error| UpstreamError::from(not_loaded(error)))?;
+        let tools = definitions(&service);
+        *self.listed.lock() = Some(service);
+        Ok(Ok(to_raw(&json!({ "tools": tools }))))
     }
 
     /// A sign of life; says, too, that there is a new file.
@@ -280,7 +336,12 @@ impl WasmUpstream {
         };
         let variables = self.module.declaration.env.clone();
         let effects = ModuleEffects::on_behalf(self.module.outside.clone(), caller, variables);
-        let service = self.module.current().with_effects(Arc::new(effects));
+        let Some(current) = self.module.current() else {
+            return Ok(Ok(tool_error(
+                "the module has just been loaded, and its tools were not looked at yet; try again",
+            )));
+        };
+        let service = current.with_effects(Arc::new(effects));
         let own = service.limits();
         let limits = Limits { time: own.time.min(patience), wait: own.wait.min(patience), ..own.clone() };
         match service.call(&tool, &arguments, &limits).await {
@@ -325,6 +386,12 @@ impl Upstream for WasmUpstream {
 
     async fn notify(&self, _: &str, _: Option<&RawValue>) -> Result<(), UpstreamError> {
         Ok(())
+    }
+
+    fn list_reviewed(&self) {
+        if let Some(listed) = self.listed.lock().take() {
+            self.module.reviewed(listed);
+        }
     }
 
     async fn ended(&self) -> UpstreamEnd {

@@ -23,6 +23,7 @@ use roost_model::mode::Mode;
 use roost_model::service::Lifecycle;
 use roost_model::service::wasm::{FolderAccess, FolderGrant, WasmCapabilities};
 use roost_policy::{Effect, Rule, RuleSet};
+use rustix::fs::{CWD, FileType, mknodat};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::model::ModelServer;
@@ -287,7 +288,7 @@ async fn a_module_reaches_a_host_follows_no_redirect_and_gets_no_endless_answer(
     assert_eq!(*server.requests.lock(), ["/hello", "/none", "/moved"]);
     for path in ["/long", "/announced"] {
         let refused = get(path).await.unwrap_err();
-        assert!(refused.contains("more than 8 MiB"), "{path}: {refused}");
+        assert!(refused.contains("more than 8388608 bytes"), "{path}: {refused}");
     }
     stage.governed.host.stop().await;
 }
@@ -348,7 +349,14 @@ async fn files_are_read_and_written_below_the_granted_folder_and_no_link_leads_o
 
     fs::File::create(granted.join("huge")).unwrap().set_len(50 << 30).unwrap();
     let refused = stage.act("read_file", json!(["huge"])).await.unwrap_err();
-    assert!(refused.contains("more than 8 MiB"), "{refused}");
+    assert!(refused.contains("more than 8388608 bytes"), "{refused}");
+
+    // A pipe would be waited for until somebody writes to it, or reads from it.
+    mknodat(CWD, granted.join("pipe"), FileType::Fifo, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR, 0).unwrap();
+    for (function, arguments) in [("read_file", json!(["pipe"])), ("write_file", json!(["pipe", "mine"]))] {
+        let refused = stage.act(function, arguments).await.unwrap_err();
+        assert!(refused.contains("granted/pipe: "), "{function}: {refused}");
+    }
     stage.governed.host.stop().await;
 }
 

@@ -8,7 +8,7 @@ use roost_gateway::client_profile::ClientProfile;
 use roost_gateway::endpoint::Backend;
 use roost_gateway::era::Era;
 use roost_gateway::principal::Principal;
-use roost_gateway::services::{ServiceOptions, ServiceView, Services};
+use roost_gateway::services::{ServiceOptions, ServiceView, Services, ToolApproval};
 use roost_gateway::upstream::{UpstreamRequest, WasmSettings};
 use roost_log::{Log, LogOptions, SqliteLog, StateLock};
 use roost_model::ids::ServiceId;
@@ -39,12 +39,16 @@ impl Stage {
     }
 
     pub(crate) async fn with(change: impl FnOnce(&mut WasmSettings)) -> Self {
+        // A file that was written anew is found by the next probe.
+        Self::probing_each(Duration::from_millis(50), change).await
+    }
+
+    async fn probing_each(interval: Duration, change: impl FnOnce(&mut WasmSettings)) -> Self {
         let folder = TempDir::new().unwrap();
         let lock = StateLock::acquire(folder.path(), "test").unwrap();
         let log: Arc<dyn Log> = Arc::new(SqliteLog::open(&lock, LogOptions::default()).unwrap());
         let connector = support::Gateway::with_wasm(change);
-        // A file that was written anew is found by the next probe.
-        let options = ServiceOptions { probe_interval: Duration::from_millis(50), ..ServiceOptions::default() };
+        let options = ServiceOptions { probe_interval: interval, ..ServiceOptions::default() };
         let services = Services::start(log, connector.connector.clone(), options, "1.2.3").await.unwrap();
         Self { services: Arc::new(services), folder, _connector: connector }
     }
@@ -67,17 +71,21 @@ impl Stage {
     }
 
     pub(crate) async fn call(&self, id: &ServiceId, tool: &str, arguments: Value) -> Value {
+        self.request(id, "tools/call", json!({ "name": tool, "arguments": arguments })).await
+    }
+
+    async fn request(&self, id: &ServiceId, method: &str, params: Value) -> Value {
         let client = ClientProfile { era: Era::Modern, capabilities: Map::new(), info: None };
         let upstream = self.services.upstream(id, &Principal::Local, &client).await.unwrap();
-        let params = support::raw(&json!({ "name": tool, "arguments": arguments }));
+        let params = support::raw(&params);
         let request = UpstreamRequest {
-            method: "tools/call",
+            method,
             params: Some(&params),
             client: &client,
             patience: support::PATIENCE,
             interjections: None,
         };
-        let answer = soon("the tool answers", upstream.call(request)).await.unwrap();
+        let answer = soon("the module answers", upstream.call(request)).await.unwrap();
         serde_json::from_str(answer.unwrap_or_else(|error| error).get()).unwrap()
     }
 
@@ -285,6 +293,45 @@ async fn a_secret_is_read_only_if_the_manifest_and_the_policy_name_it() {
         assert_eq!(result["structuredContent"]["result"], expected, "{result}");
         let is_refused = stage.log(&view.id).contains("may not read the secret \"TOKEN\"");
         assert_eq!(is_refused, expected.is_empty(), "{}", stage.log(&view.id));
+    }
+}
+
+#[tokio::test]
+async fn a_new_build_is_held_back_until_it_is_approved_if_the_module_was_granted_anything() {
+    for is_granted in [true, false] {
+        let stage =
+            Stage::probing_each(Duration::from_hours(1), |wasm| wasm.policy.secrets = vec!["TOKEN".into()]).await;
+        std::fs::write(stage.path("m.clarity"), "module M\n\nfunction ask_secret() -> String {\n  \"\"\n}\n").unwrap();
+        let declare = |wat: &str| {
+            let mut declared = stage.module("m", wat);
+            declared["metadata"]["sourceFile"] = json!(stage.path("m.clarity"));
+            declared["spec"]["origin"]["env"] = json!([{ "name": "TOKEN", "value": "first, and last" }]);
+            if is_granted {
+                declared["spec"]["origin"]["capabilities"] = json!({ "secrets": ["TOKEN"] });
+            }
+            declared
+        };
+        let id = stage.run(&declare(SECRETIVE)).await.id.clone();
+        let offered = || stage.services.get(&id).unwrap().tools.iter().filter(|tool| tool.is_offered()).count();
+        assert_eq!(offered(), 3);
+        // The same tools, and code that asks for another name.
+        stage.module("m", &SECRETIVE.replace("TOKEN", "OTHER"));
+        let listed = stage.request(&id, "tools/list", json!({})).await;
+        assert_eq!(listed["tools"][2].get("_meta").is_some(), is_granted, "{listed}");
+        let first = stage.call(&id, "fn__ask_secret", json!({})).await;
+        soon("it is listed", stage.services.introspect(&id)).await.unwrap();
+        if is_granted {
+            assert_eq!(first["structuredContent"]["result"], "first, and last", "calls use what was reviewed");
+            assert_eq!(offered(), 0);
+            let log = stage.log(&id);
+            let says = "the tool \"fn__ask_secret\" was built again since it was approved and is held back until";
+            assert!(log.contains(says), "{log}");
+            let approval = ToolApproval { tools: Vec::new(), revision: None, by: "somebody".into() };
+            stage.services.approve(&id, approval).await.unwrap();
+        }
+        assert_eq!(offered(), 3);
+        let second = stage.call(&id, "fn__ask_secret", json!({})).await;
+        assert_eq!(second["structuredContent"]["result"], "", "the new code");
     }
 }
 

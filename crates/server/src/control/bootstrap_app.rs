@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use roost_gateway::clarity::{ProjectFiles, ProjectNames, WrittenProject};
+use roost_gateway::clarity::{ProjectFiles, ProjectNames, WrittenProject, read_artifact};
 use roost_gateway::services::ServiceView;
 use roost_model::ids::ServiceId;
 use roost_rpc::{Fault, FaultCode};
@@ -163,7 +163,7 @@ impl Project {
             let base = Dir::open_ambient_dir(&root, ambient_authority()).map_err(disk)?;
             let inside = base.open_dir(&dir).map_err(disk)?;
             let artifact = names.folder().join(names.artifact());
-            let artifact_before = inside.read(&artifact).ok();
+            let artifact_before = read_artifact(&inside, &artifact).map_err(Fault::params)?;
             let files = ProjectFiles::new(&names).write(&inside, names.folder(), overwrite).map_err(Fault::params)?;
             let build = artifact.parent().unwrap_or(Path::new("."));
             if let Err(error) = inside.create_dir_all(build) {

@@ -1,6 +1,8 @@
 //! The arguments of a call in the order of the function's parameters: by name, or in a list as Clarity's clients send them.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+
+use crate::schema;
 
 /// The member that holds all arguments in order.
 const POSITIONAL: &str = "args";
@@ -13,6 +15,31 @@ pub(crate) const RESULT_TYPE: &str = "resultType";
 pub(crate) struct ParameterName<'a> {
     pub(crate) name: &'a str,
     pub(crate) optional: bool,
+}
+
+/// The schema of arguments: by name, or all in order. It requires none, because a client that checks arguments would refuse
+/// the one form for lack of the other's; a choice of two schemas (`anyOf`) at the top is refused by APIs of models.
+pub(crate) fn input_schema(parameters: Vec<(ParameterName<'_>, Value)>) -> Map<String, Value> {
+    let count = parameters.len();
+    let takes_args = parameters.iter().any(|(parameter, _)| parameter.name == POSITIONAL);
+    let required = parameters.iter().filter(|(parameter, _)| !parameter.optional);
+    let required: Vec<_> = required.map(|(parameter, _)| parameter.name.to_owned()).collect();
+    let mut properties: Map<_, _> =
+        parameters.into_iter().map(|(parameter, schema)| (parameter.name.to_owned(), schema)).collect();
+    let is_needed = if required.is_empty() {
+        String::new()
+    } else {
+        format!(" Unless it is given, {} are required.", required.join(", "))
+    };
+    if !takes_args && count > 0 {
+        let text = format!("All arguments in order, instead of naming them.{is_needed}");
+        properties
+            .insert(POSITIONAL.into(), json!({ "type": "array", "items": {}, "maxItems": count, "description": text }));
+    }
+    let mut schema = schema::object(properties, if takes_args { required } else { Vec::new() });
+    // What clients of Clarity send beside them.
+    schema.remove("additionalProperties");
+    schema
 }
 
 /// One value for each parameter; `Null` for an optional one that is not given.

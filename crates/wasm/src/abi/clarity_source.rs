@@ -3,39 +3,98 @@
 //! Only what is needed for that is understood: `function name(p: T) -> R` with what may stand before it, comments above
 //! it, and `type Name = { … }`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::Path;
 
-use super::type_syntax::{self, NamedTypes};
+use super::type_syntax::{self, NamedTypes, TypeBudget};
 use super::value_type::{Parameter, Signature};
+use crate::regular_file;
 
 /// A longer source is not read.
-pub(crate) const MAX_SOURCE_BYTES: u64 = 4 << 20;
+const MAX_SOURCE_BYTES: u64 = 256 << 10;
+/// Only so much of a declaration is looked at: from `function` or `type` to the end of its header or of its fields.
+const MAX_DECLARATION_BYTES: usize = 4 << 10;
+/// Only so much of the comments above a function describes it.
+const MAX_COMMENT_BYTES: usize = 4 << 10;
+/// So many functions are named that cannot be described.
+const MAX_NAMES_SHOWN: usize = 10;
+/// What the types of all functions may cost together, in the unit of [`TypeBudget`].
+const SOURCE_BUDGET: usize = 100 * type_syntax::SIGNATURE_BUDGET;
 
-/// The signatures of the functions whose types are all known, by name.
-pub(crate) fn signatures(source: &str) -> BTreeMap<String, Signature> {
-    let named = named_types(source);
-    let functions = after_keyword(source, "function").filter_map(|(start, rest)| {
-        let (name, signature) = function(rest, &named)?;
-        Some((name, Signature { description: comment_above(source, start), ..signature }))
-    });
-    functions.collect()
+/// What a source says about its functions.
+#[derive(Debug, Default)]
+struct SourceSignatures {
+    /// The signatures of the functions whose types are all known, by name.
+    known: BTreeMap<String, Signature>,
+    /// The functions whose types are too large when they are written out.
+    too_large: BTreeSet<String>,
 }
 
-fn function(rest: &str, named: &NamedTypes) -> Option<(String, Signature)> {
-    let (name, rest) = rest.split_once('(')?;
-    let name = name.trim();
-    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+/// Whether a file is a Clarity source by its name.
+pub(crate) fn is_source(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "clarity")
+}
+
+/// Reads the source at a path, and says what of it could not be used: a service runs without it, too. Blocks on the disk.
+pub(crate) fn read(path: &Path) -> (BTreeMap<String, Signature>, Option<String>) {
+    let text = regular_file::open(path).and_then(|file| regular_file::read(file, MAX_SOURCE_BYTES));
+    let text = text.and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+    match text.map(|text| signatures(&text)) {
+        Ok(SourceSignatures { known, too_large }) if too_large.is_empty() => (known, None),
+        Ok(SourceSignatures { known, too_large }) => {
+            let names: Vec<_> = too_large.iter().take(MAX_NAMES_SHOWN).map(String::as_str).collect();
+            let (count, names) = (too_large.len(), names.join(", "));
+            let note = format!("the types of {count} functions are too large to be described ({names})");
+            (known, Some(format!("{}: {note}", path.display())))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Default::default(),
+        Err(error) => (BTreeMap::new(), Some(format!("{}: its names and types are not used: {error}", path.display()))),
+    }
+}
+
+/// Reads the headers in a source.
+fn signatures(source: &str) -> SourceSignatures {
+    let named = named_types(source);
+    let (mut found, mut left) = (SourceSignatures::default(), SOURCE_BUDGET);
+    for declaration in declarations(source, "function") {
+        let budget = left.min(type_syntax::SIGNATURE_BUDGET);
+        let mut types = TypeBudget::new(budget);
+        let Some((name, rest)) = declaration.text.split_once('(') else { continue };
+        let name = name.trim();
+        if !is_name(name) {
+            continue;
+        }
+        let signature = function(rest, &named, &mut types);
+        left -= budget - types.left();
+        match signature {
+            Some(signature) => {
+                let description = declaration.line_start.and_then(|start| comment_above(source, start));
+                found.known.insert(name.to_owned(), Signature { description, ..signature });
+            }
+            None if types.is_exceeded() => _ = found.too_large.insert(name.to_owned()),
+            None => {}
+        }
+    }
+    found
+}
+
+/// The signature whose parameters the text begins with.
+fn function<'a>(rest: &'a str, named: &NamedTypes<'a>, budget: &mut TypeBudget) -> Option<Signature> {
     let end = closing(rest, ')')?;
-    let parameters = split_outside(&rest[..end]).into_iter().map(|text| {
+    let mut parameters = Vec::new();
+    for text in split_outside(&rest[..end]) {
         let (name, value_type) = text.split_once(':')?;
-        let value_type = type_syntax::parse(value_type, named)?;
-        Some(Parameter { name: name.trim().to_owned(), value_type, description: None })
-    });
+        let value_type = type_syntax::parse(value_type, named, budget)?;
+        parameters.push(Parameter { name: name.trim().to_owned(), value_type, description: None });
+    }
     let result = rest[end + 1..].trim_start().strip_prefix("->")?;
-    let result = type_syntax::parse(&result[..body(result)?], named)?;
-    let signature =
-        Signature { parameters: parameters.collect::<Option<_>>()?, results: vec![result], description: None };
-    is_name.then(|| (name.to_owned(), signature))
+    let result = type_syntax::parse(&result[..body(result)?], named, budget)?;
+    Some(Signature { parameters, results: vec![result], description: None })
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 /// Where the body begins behind a result type, which may have braces of its own.
@@ -48,31 +107,50 @@ fn body(text: &str) -> Option<usize> {
 }
 
 /// The records that the source names.
-fn named_types(source: &str) -> NamedTypes {
-    let types = after_keyword(source, "type").filter_map(|(_, rest)| {
-        let (name, rest) = rest.split_once('=')?;
-        let fields = rest.trim_start().strip_prefix('{')?;
-        let end = closing(fields, '}')?;
-        Some((name.trim().to_owned(), format!("{{{}}}", &fields[..end])))
+fn named_types(source: &str) -> NamedTypes<'_> {
+    let types = declarations(source, "type").filter_map(|declaration| {
+        let (name, rest) = declaration.text.split_once('=')?;
+        let record = rest.trim_start();
+        let end = closing(record.strip_prefix('{')?, '}')?;
+        let name = name.trim();
+        is_name(name).then(|| (name, &record[..end + 2]))
     });
     types.collect()
 }
 
-/// Each place where the keyword stands as a word of its own outside of comments, with the text behind it.
-fn after_keyword<'a>(source: &'a str, keyword: &'static str) -> impl Iterator<Item = (usize, &'a str)> {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    source.match_indices(keyword).filter_map(move |(start, _)| {
-        let rest = &source[start + keyword.len()..];
-        let line = source[..start].rsplit('\n').next().unwrap_or_default();
-        let alone = !line.ends_with(is_word) && rest.starts_with(char::is_whitespace);
-        (alone && !line.contains("//")).then_some((start, rest))
+/// What follows a keyword.
+struct Declaration<'a> {
+    /// The text behind the keyword, as far as it is looked at.
+    text: &'a str,
+    /// Where the line of the keyword begins; absent if the keyword stood in the line before already.
+    line_start: Option<usize>,
+}
+
+/// Each place where the keyword stands as a word of its own outside of comments.
+fn declarations<'a>(source: &'a str, keyword: &'static str) -> impl Iterator<Item = Declaration<'a>> {
+    let mut next = 0;
+    let lines = source.split_inclusive('\n').map(move |line| {
+        let start = next;
+        next += line.len();
+        (start, line.split("//").next().unwrap_or_default())
+    });
+    lines.flat_map(move |(line_start, code)| {
+        let places = code.match_indices(keyword).filter_map(move |(at, _)| {
+            let text = &source[line_start + at + keyword.len()..];
+            let is_alone = !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+            (is_alone && text.starts_with(char::is_whitespace)).then_some(text)
+        });
+        places.enumerate().map(move |(nth, text)| Declaration {
+            text: &text[..text.floor_char_boundary(MAX_DECLARATION_BYTES)],
+            line_start: (nth == 0).then_some(line_start),
+        })
     })
 }
 
-/// The lines of comment directly above a place.
-fn comment_above(source: &str, place: usize) -> Option<String> {
-    let above = &source[..source[..place].rfind('\n')?];
-    let comments = above.lines().rev().map_while(|line| line.trim().strip_prefix("//"));
+/// The lines of comment directly above a line.
+fn comment_above(source: &str, line_start: usize) -> Option<String> {
+    let first = source.ceil_char_boundary(line_start.saturating_sub(MAX_COMMENT_BYTES));
+    let comments = source[first..line_start].lines().rev().map_while(|line| line.trim().strip_prefix("//"));
     let mut lines: Vec<_> = comments.map(str::trim).collect();
     lines.reverse();
     let text = lines.join(" ");
@@ -136,7 +214,7 @@ mod tests {
 
     #[test]
     fn headers_are_found_with_names_types_and_comments() {
-        let found = signatures(SOURCE);
+        let found = signatures(SOURCE).known;
         let shown: Vec<_> = found.iter().map(|(name, one)| format!("{name}{one}")).collect();
         assert_eq!(
             shown,
@@ -149,6 +227,56 @@ mod tests {
         );
         assert_eq!(found["add"].description.as_deref(), Some("Adds two numbers. Never overflows."));
         assert_eq!(found["greet"].description, None);
+    }
+
+    /// Records of which each has four fields of the next one.
+    fn growing_records(count: usize) -> String {
+        let records = (0..count).map(|at| {
+            let next = at + 1;
+            format!("type R{at} = {{ a: R{next}, b: R{next}, c: R{next}, d: R{next} }}\n")
+        });
+        records.chain([format!("type R{count} = {{ a: Bool }}\n")]).collect()
+    }
+
+    #[test]
+    fn a_type_that_grows_with_each_record_is_left_out_with_its_function() {
+        let functions = "function huge(r: R0) -> Int64 { 0 }\nfunction small(r: R11) -> Int64 { 0 }";
+        let found = signatures(&(growing_records(14) + functions));
+        assert_eq!(found.too_large, BTreeSet::from(["huge".to_owned()]));
+        assert!(found.known["small"].to_string().ends_with("-> Int64"));
+    }
+
+    #[test]
+    fn all_types_of_a_source_together_have_a_bounded_size() {
+        // Each function has 341 records.
+        let functions = (0..2_000).map(|at| format!("function f{at}(r: R0) -> Int64 {{ 0 }}\n"));
+        let source = growing_records(4) + &functions.collect::<String>();
+        let found = signatures(&source);
+        assert_eq!(found.known.len() + found.too_large.len(), 2_000);
+        assert!((100..1_000).contains(&found.known.len()), "{}", found.known.len());
+    }
+
+    #[test]
+    fn a_source_of_one_line_costs_no_more_than_its_length() {
+        // An hour, if each function cost as much as the line before it.
+        let source = "function () ".repeat(1 << 18) + "function f() -> Int64 { 0 }";
+        assert_eq!(signatures(&source).known.len(), 1);
+    }
+
+    #[test]
+    fn brackets_that_are_never_closed_are_not_searched_to_the_end() {
+        let source = "type T = {".repeat(10_000) + "\n" + &"function f(".repeat(10_000);
+        assert_eq!(signatures(&source).known.len(), 0);
+    }
+
+    #[test]
+    fn a_long_comment_is_cut() {
+        let source = format!("{}\nfunction f() -> Int64 {{ 0 }}\n", "// é".repeat(10_000));
+        let description = signatures(&format!("//{source}")).known["f"].description.clone();
+        assert!(description.is_none_or(|text| text.len() <= MAX_COMMENT_BYTES));
+        let lines = format!("{}function f() -> Int64 {{ 0 }}\n", "// one\n".repeat(10_000));
+        let description = signatures(&lines).known["f"].description.clone().unwrap();
+        assert!(description.starts_with("one one") && description.len() <= MAX_COMMENT_BYTES, "{}", description.len());
     }
 
     proptest! {

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 use wasmtime::{ExternType, Func, Instance, InstancePre, Linker, Module, Store, Val};
 
-use super::arguments::{self, ARGUMENT_TYPES, ParameterName, RESULT_TYPE};
+use super::arguments::{self, ARGUMENT_TYPES, RESULT_TYPE};
 use super::clarity::memory::{Guest, Slot};
 use super::clarity::value::{Decoder, EncodeError, decode_number, encode, encode_number};
-use super::value_type::{Signature, ValueType};
+use super::value_type::{Parameter, Signature, ValueType};
 use super::{Abi, Function, Interrupted, Unsupported, clarity, structured_schema, type_syntax};
 use crate::outcome::HostTrap;
 use crate::store::{CallState, CallStore};
@@ -137,8 +137,7 @@ impl ModuleProgram {
         let exported = self.signatures.get(function).ok_or_else(unknown)?;
         let assumed = exported.assumed(given).map_err(Interrupted::Arguments)?;
         let signature = assumed.as_ref().unwrap_or(&exported.signature);
-        let names = signature.parameters.iter();
-        let names: Vec<_> = names.map(|one| ParameterName { name: &one.name, optional: one.is_optional() }).collect();
+        let names: Vec<_> = signature.parameters.iter().map(Parameter::as_name).collect();
         let values = arguments::in_order(&names, given).map_err(Interrupted::Arguments)?;
         // What needs no memory is looked at first, so that most mistakes cost no instance.
         for (parameter, value) in signature.parameters.iter().zip(&values) {

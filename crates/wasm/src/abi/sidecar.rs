@@ -4,12 +4,14 @@
 //! `{ "functions": { "add": { "description": "…", "params": [{ "name": "a", "type": "Int64" }], "result": "Int64" } } }`
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::type_syntax::{self, NamedTypes};
+use super::type_syntax::{self, SIGNATURE_BUDGET, TypeBudget};
 use super::value_type::{Parameter, Signature, ValueType};
+use crate::regular_file;
 
 /// A longer file is refused.
 const MAX_BYTES: u64 = 1 << 20;
@@ -63,29 +65,29 @@ pub(crate) fn path_for(module: &Path) -> PathBuf {
 pub(crate) fn read(module: &Path) -> Result<BTreeMap<String, Signature>, SidecarError> {
     let path = path_for(module);
     let unusable = |reason: String| SidecarError::Unusable { path: path.display().to_string(), reason };
-    match std::fs::metadata(&path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        Err(error) => return Err(unusable(error.to_string())),
-        Ok(metadata) if metadata.len() > MAX_BYTES => {
-            return Err(unusable(format!("is larger than {MAX_BYTES} bytes")));
-        }
-        Ok(_) => {}
-    }
-    let bytes = std::fs::read(&path).map_err(|error| unusable(error.to_string()))?;
+    let bytes = match regular_file::open(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        opened => opened.and_then(|file| regular_file::read(file, MAX_BYTES)),
+    };
+    let bytes = bytes.map_err(|error| unusable(error.to_string()))?;
     let sidecar: Sidecar = serde_json::from_slice(&bytes).map_err(|error| unusable(error.to_string()))?;
-    let named = NamedTypes::new();
-    let parse = |function: &str, text: &str| -> Result<ValueType, SidecarError> {
-        let unknown =
-            || unusable(format!("{function}: \"{text}\" is no type; write Int64, String, List<Bool> or the like"));
-        type_syntax::parse(text, &named).ok_or_else(unknown)
+    let parse = |function: &str, text: &str, budget: &mut TypeBudget| -> Result<ValueType, SidecarError> {
+        type_syntax::parse_unnamed(text, budget).ok_or_else(|| match budget.is_exceeded() {
+            true => unusable(format!("the types of {function} are too large")),
+            false => {
+                unusable(format!("{function}: \"{text}\" is no type; write Int64, String, List<Bool> or the like"))
+            }
+        })
     };
     let signatures = sidecar.functions.into_iter().map(|(name, function)| {
+        let mut budget = TypeBudget::new(SIGNATURE_BUDGET);
         let parameter = |one: SidecarParameter| -> Result<Parameter, SidecarError> {
-            let value_type = parse(&name, &one.value_type)?;
+            let value_type = parse(&name, &one.value_type, &mut budget)?;
             Ok(Parameter { name: one.name, value_type, description: one.description })
         };
         let parameters = function.params.into_iter().map(parameter).collect::<Result<_, _>>()?;
-        let result = function.result.as_deref().map_or(Ok(ValueType::Unit), |text| parse(&name, text))?;
+        let result = function.result.as_deref();
+        let result = result.map_or(Ok(ValueType::Unit), |text| parse(&name, text, &mut budget))?;
         let signature = Signature { parameters, results: vec![result], description: function.description };
         Ok((name, signature))
     });

@@ -9,55 +9,98 @@ use super::value_type::ValueType;
 /// Types may be nested this deeply.
 const MAX_DEPTH: usize = 32;
 
-/// Records by the names that a source gives them, as they are written.
-pub(crate) type NamedTypes = BTreeMap<String, String>;
+/// What the types of one signature may cost together.
+pub(crate) const SIGNATURE_BUDGET: usize = 32 << 10;
+/// What each type costs; the name of a field costs its length on top.
+const TYPE_COST: usize = 32;
 
-/// Reads a type; `None` if it is not one that we know, such as a union or a map.
-pub(crate) fn parse(text: &str, named: &NamedTypes) -> Option<ValueType> {
-    let mut reader = TypeReader { rest: text, named, depth: 0 };
+/// Records by the names that a source gives them, as they are written.
+pub(crate) type NamedTypes<'a> = BTreeMap<&'a str, &'a str>;
+
+/// Bounds what types may cost when all names of records are written out: a record of four fields that name the next such
+/// record makes four times as many types with each line.
+#[derive(Debug)]
+pub(crate) struct TypeBudget {
+    left: usize,
+    is_exceeded: bool,
+}
+
+impl TypeBudget {
+    pub(crate) fn new(left: usize) -> Self {
+        Self { left, is_exceeded: false }
+    }
+
+    pub(crate) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// Whether a type was refused because it cost more than was left.
+    pub(crate) fn is_exceeded(&self) -> bool {
+        self.is_exceeded
+    }
+
+    fn spend(&mut self, cost: usize) -> Option<()> {
+        let left = self.left.checked_sub(cost);
+        self.is_exceeded |= left.is_none();
+        self.left = left.unwrap_or_default();
+        left.map(drop)
+    }
+}
+
+/// Reads a type; `None` if it is not one that we know, such as a union or a map, or costs more than is left.
+pub(crate) fn parse<'a>(text: &'a str, named: &NamedTypes<'a>, budget: &mut TypeBudget) -> Option<ValueType> {
+    let mut reader = TypeReader { rest: text, named, budget, depth: 0 };
     let parsed = reader.value_type()?;
     reader.rest.trim().is_empty().then_some(parsed)
 }
 
-/// Reads a type as clients send it: as people write it, or as an object with its `kind`.
-pub(crate) fn from_json(value: &Value) -> Option<ValueType> {
-    from_json_at(value, 0)
+/// Reads a type in which no record has a name.
+pub(crate) fn parse_unnamed(text: &str, budget: &mut TypeBudget) -> Option<ValueType> {
+    parse(text, &NamedTypes::new(), budget)
 }
 
-fn from_json_at(value: &Value, depth: usize) -> Option<ValueType> {
+/// Reads a type as clients send it: as people write it, or as an object with its `kind`.
+pub(crate) fn from_json(value: &Value) -> Option<ValueType> {
+    from_json_at(value, 0, &mut TypeBudget::new(SIGNATURE_BUDGET))
+}
+
+fn from_json_at(value: &Value, depth: usize, budget: &mut TypeBudget) -> Option<ValueType> {
     if depth > MAX_DEPTH {
         return None;
     }
-    let Value::Object(object) = value else { return parse(value.as_str()?, &NamedTypes::new()) };
-    let inner = |key: &str| from_json_at(object.get(key)?, depth + 1).map(Box::new);
+    let Value::Object(object) = value else { return parse_unnamed(value.as_str()?, budget) };
+    let mut inner = |key: &str| from_json_at(object.get(key)?, depth + 1, budget).map(Box::new);
     match object.get("kind")?.as_str()? {
         "List" => Some(ValueType::List(inner("element")?)),
         "Option" => Some(ValueType::Option(inner("inner")?)),
         "Result" => Some(ValueType::Result(inner("ok")?, inner("err")?)),
         "Record" => {
-            let field = |name: &str, field: &Value| Some((name.to_owned(), from_json_at(field, depth + 1)?));
+            let mut field =
+                |name: &str, field: &Value| Some((name.to_owned(), from_json_at(field, depth + 1, budget)?));
             let fields = match object.get("fields")? {
                 Value::Object(fields) => fields.iter().map(|(name, one)| field(name, one)).collect(),
                 Value::Array(fields) => {
-                    let named = |one: &Value| field(one.get("name")?.as_str()?, one.get("type")?);
-                    fields.iter().map(named).collect()
+                    let mut named = |one: &Value| field(one.get("name")?.as_str()?, one.get("type")?);
+                    fields.iter().map(&mut named).collect()
                 }
                 _ => None,
             };
             fields.map(ValueType::Record)
         }
-        plain => parse(plain, &NamedTypes::new()),
+        plain => parse_unnamed(plain, budget),
     }
 }
 
-struct TypeReader<'a> {
+struct TypeReader<'a, 'b> {
     rest: &'a str,
-    named: &'a NamedTypes,
+    named: &'b NamedTypes<'a>,
+    budget: &'b mut TypeBudget,
     depth: usize,
 }
 
-impl<'a> TypeReader<'a> {
+impl<'a> TypeReader<'a, '_> {
     fn value_type(&mut self) -> Option<ValueType> {
+        self.budget.spend(TYPE_COST)?;
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return None;
@@ -71,6 +114,7 @@ impl<'a> TypeReader<'a> {
         let mut fields = Vec::new();
         while !self.take('}') {
             let name = self.word()?.to_owned();
+            self.budget.spend(name.len())?;
             self.take(':').then_some(())?;
             fields.push((name, self.value_type()?));
             // The last comma may be left out.
@@ -99,7 +143,8 @@ impl<'a> TypeReader<'a> {
             name => {
                 // A record that contains itself ends at the greatest depth.
                 let text = self.named.get(name)?;
-                let mut inner = TypeReader { rest: text, named: self.named, depth: self.depth };
+                let mut inner =
+                    TypeReader { rest: text, named: self.named, budget: &mut *self.budget, depth: self.depth };
                 inner.value_type().filter(|_| inner.rest.trim().is_empty())?
             }
         };
@@ -148,10 +193,7 @@ mod tests {
 
     #[test]
     fn types_are_read_as_they_are_written() {
-        let named = NamedTypes::from([
-            ("Point".into(), "{ x: Float64, y: Float64 }".into()),
-            ("Loop".into(), "{ next: Option<Loop> }".into()),
-        ]);
+        let named = NamedTypes::from([("Point", "{ x: Float64, y: Float64 }"), ("Loop", "{ next: Option<Loop> }")]);
         for (text, expected) in [
             ("Int64", Some("Int64")),
             (" List< Option<String> > ", Some("List<Option<String>>")),
@@ -164,7 +206,7 @@ mod tests {
             ("Int64 x", None),
             ("", None),
         ] {
-            let parsed = parse(text, &named).map(|one| one.to_string());
+            let parsed = parse(text, &named, &mut TypeBudget::new(SIGNATURE_BUDGET)).map(|one| one.to_string());
             assert_eq!(parsed.as_deref(), expected, "{text}");
         }
     }
@@ -188,7 +230,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_makes_the_reader_fail(text in "[A-Za-z<>{},: ]{0,60}") {
-            let _ = parse(&text, &NamedTypes::new());
+            let _ = parse_unnamed(&text, &mut TypeBudget::new(SIGNATURE_BUDGET));
         }
     }
 }

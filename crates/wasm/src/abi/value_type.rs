@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 use wasmtime::ValType;
 
+use super::arguments::{self, ParameterName};
 use crate::schema;
 
 /// The type of a parameter or result.
@@ -71,21 +72,16 @@ impl Signature {
             && same(&mut self.results.iter(), results)
     }
 
-    /// The schema of named arguments.
+    /// The schema of the arguments.
     pub(crate) fn input_schema(&self) -> Map<String, Value> {
-        let property = |parameter: &Parameter| {
+        let described = |parameter: &Parameter| {
             let mut schema = parameter.value_type.schema();
             if let (Some(text), Some(schema)) = (&parameter.description, schema.as_object_mut()) {
                 schema.insert("description".into(), text.as_str().into());
             }
-            (parameter.name.clone(), schema)
+            schema
         };
-        let required = self.parameters.iter().filter(|parameter| !parameter.is_optional());
-        let required = required.map(|parameter| parameter.name.clone()).collect();
-        let mut schema = schema::object(self.parameters.iter().map(property).collect(), required);
-        // The arguments may also come in order, as `args`.
-        schema.remove("additionalProperties");
-        schema
+        arguments::input_schema(self.parameters.iter().map(|one| (one.as_name(), described(one))).collect())
     }
 
     /// The schema of the result's value.
@@ -104,6 +100,10 @@ impl Signature {
 }
 
 impl Parameter {
+    pub(crate) fn as_name(&self) -> ParameterName<'_> {
+        ParameterName { name: &self.name, optional: self.is_optional() }
+    }
+
     pub(crate) fn is_optional(&self) -> bool {
         matches!(self.value_type, ValueType::Option(_))
     }

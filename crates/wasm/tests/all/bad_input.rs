@@ -1,7 +1,11 @@
 //! Files that are no modules, modules that cannot run, and what their authors are told.
 
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
 use roost_model::service::wasm::WasmLimits;
 use roost_wasm::LoadError;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::json;
 
 use crate::kit::{Stage, refusal, result, tool_names};
@@ -182,4 +186,79 @@ async fn a_rebuilt_artifact_is_noticed_and_introspected_anew() {
     let rebuilt = stage.try_load(&declaration).await.unwrap();
     assert_eq!(result(&rebuilt, "fn__subtract", json!({ "args": [1, 2] })).await, json!(-1));
     assert_ne!(rebuilt.artifact_sha256(), service.artifact_sha256());
+}
+
+#[tokio::test]
+async fn what_people_write_about_a_module_is_read_again_when_it_changes() {
+    let stage = Stage::new();
+    let (sidecar, source) = (stage.path("module.tools.json"), stage.path("main.clarity"));
+    let mut declaration = stage.declare(ADD);
+    declaration.source_file = Some(source.clone());
+    let described = |text: &str| {
+        let parameter = |name| json!({ "name": name, "type": "Int32" });
+        let parameters = [parameter("a"), parameter("b")];
+        json!({ "functions": { "add": { "description": text, "params": parameters, "result": "Int32" } } }).to_string()
+    };
+    let steps: [(&Path, Option<String>, &str); 4] = [
+        (&source, Some("function add(x: Int32, y: Int32) -> Int32 { x }".into()), "add(x: Int32, y: Int32) -> Int32"),
+        (&sidecar, Some(described("First.")), "First.\n\nadd(a: Int32, b: Int32) -> Int32"),
+        (&sidecar, Some(described("Second, longer.")), "Second, longer.\n\nadd(a: Int32, b: Int32) -> Int32"),
+        (&sidecar, None, "add(x: Int32, y: Int32) -> Int32"),
+    ];
+    let mut service = stage.try_load(&declaration).await.unwrap();
+    for (file, text, expected) in steps {
+        assert!(!service.changed_on_disk());
+        match text {
+            Some(text) => std::fs::write(file, text).unwrap(),
+            None => std::fs::remove_file(file).unwrap(),
+        }
+        assert!(service.changed_on_disk(), "{expected}");
+        service = stage.try_load(&declaration).await.unwrap();
+        let add = service.tools().iter().find(|tool| tool.name == "fn__add").unwrap();
+        assert_eq!(add.description, expected);
+    }
+}
+
+/// Makes a pipe, or a link to something that has no end.
+fn make_special(path: &Path, kind: &str) {
+    match kind {
+        "pipe" => mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap(),
+        _ => symlink("/dev/zero", path).unwrap(),
+    }
+}
+
+#[tokio::test]
+async fn pipes_and_devices_are_no_files_of_a_module() {
+    for kind in ["pipe", "device"] {
+        let stage = Stage::new();
+        let mut declaration = stage.declare(ADD);
+        let source = stage.path("main.clarity");
+        make_special(&source, kind);
+        declaration.source_file = Some(source);
+        assert!(stage.try_load(&declaration).await.is_ok(), "{kind}: a service runs without its source");
+        let log = stage.log_texts().join("\n");
+        assert!(log.contains("main.clarity: its names and types are not used: it is a folder, a pipe"), "{log}");
+        make_special(&stage.path("module.tools.json"), kind);
+        let error = stage.try_load(&declaration).await.err().unwrap().to_string();
+        assert!(error.contains("module.tools.json: it is a folder, a pipe or a device"), "{error}");
+        declaration.wasm_path = stage.path("special.wasm");
+        make_special(&declaration.wasm_path, kind);
+        let error = stage.try_load(&declaration).await.err().unwrap().to_string();
+        assert!(error.contains("special.wasm: it is a folder, a pipe or a device"), "{error}");
+        assert!(stage.host.check_imports(&declaration.wasm_path).await.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn a_source_whose_types_grow_without_bound_leaves_the_function_without_names() {
+    let stage = Stage::new();
+    let records = (0..14).map(|at| {
+        let next = at + 1;
+        format!("type R{at} = {{ a: R{next}, b: R{next}, c: R{next}, d: R{next} }}\n")
+    });
+    let source = records.collect::<String>() + "type R14 = { a: Bool }\nfunction add(r: R0, s: R0) -> Int32 { 0 }\n";
+    let service = stage.load_clarity(ADD, &source).await;
+    assert_eq!(result(&service, "fn__add", json!({ "a0": 1, "a1": 2 })).await, json!(3));
+    let log = stage.log_texts().join("\n");
+    assert!(log.contains("main.clarity: the types of 1 functions are too large to be described (add)"), "{log}");
 }

@@ -70,6 +70,27 @@ async fn two_that_load_the_same_module_at_once_compile_it_once() {
 }
 
 #[tokio::test]
+async fn whoever_loads_again_waits_for_the_compiler_that_nobody_waits_for_any_more() {
+    let stage = Stage::new();
+    let functions = (0..600).map(|at| {
+        let body = format!("(i64.add (i64.mul (local.get 0) (i64.const {at})) (local.get 1))");
+        format!("(func (export \"f{at}\") (param i64 i64) (result i64) {body})")
+    });
+    let declaration = stage.declare(format!("(module {})", functions.collect::<String>()));
+    let (progress, mut told) = watch::channel(LoadStage::default());
+    let given_up = async {
+        told.wait_for(|stage| matches!(stage, LoadStage::Compiling { .. })).await.map(drop).unwrap();
+    };
+    tokio::select! {
+        biased;
+        _ = stage.host.load(&declaration, Arc::new(NoEffects), stage.log.clone(), &progress) => panic!("it is loaded"),
+        () = given_up => {}
+    }
+    stage.try_load(&declaration).await.unwrap();
+    assert_eq!(stage.host.cache_use(), (1, 1), "what the first one compiled is used");
+}
+
+#[tokio::test]
 async fn progress_is_told_and_ends_with_ready() {
     let stage = Stage::new();
     let (progress, told) = watch::channel(LoadStage::default());

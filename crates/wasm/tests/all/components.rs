@@ -8,7 +8,7 @@ use crate::kit::{Stage, failure, input_property, object, refusal, result, tool_n
 
 /// A component whose functions give their argument back; the core module copies nothing, because what it is passed lies in
 /// its own memory.
-fn identity(definitions: &str, value_type: &str, core_parameters: &str, body: &str) -> String {
+pub(crate) fn identity(definitions: &str, value_type: &str, core_parameters: &str, body: &str) -> String {
     format!(
         r#"(component
         (core module $m
@@ -30,9 +30,9 @@ fn identity(definitions: &str, value_type: &str, core_parameters: &str, body: &s
 }
 
 /// The body of a function that stores two flat values and returns where.
-const STORE_TWO: &str =
+pub(crate) const STORE_TWO: &str =
     "(i32.store (i32.const 16) (local.get 0)) (i32.store (i32.const 20) (local.get 1)) (i32.const 16)";
-const TWO: &str = "(param i32 i32) (result i32)";
+pub(crate) const TWO: &str = "(param i32 i32) (result i32)";
 
 #[tokio::test]
 async fn strings_and_lists_pass_and_their_schemas_say_so() {

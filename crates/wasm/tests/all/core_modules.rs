@@ -44,8 +44,15 @@ async fn schemas_follow_from_the_signature() {
     let service = stage.load(MATH).await;
     let add = service.tools().iter().find(|tool| tool.name == "fn__add32").unwrap();
     let integer = json!({ "type": "integer", "minimum": -2_147_483_648_i64, "maximum": 4_294_967_295_u64 });
-    let input = json!({ "type": "object", "properties": { "a0": integer, "a1": integer }, "required": ["a0", "a1"] });
+    // Neither form is required, so a client that checks arguments lets both pass.
+    let args = json!({
+        "type": "array", "items": {}, "maxItems": 2,
+        "description": "All arguments in order, instead of naming them. Unless it is given, a0, a1 are required.",
+    });
+    let input = json!({ "type": "object", "properties": { "a0": integer, "a1": integer, "args": args } });
     assert_eq!(add.input_schema, object(input));
+    let nothing = service.tools().iter().find(|tool| tool.name == "fn__nothing").unwrap();
+    assert_eq!(nothing.input_schema, object(json!({ "type": "object", "properties": {} })));
     let output = json!({
         "type": "object", "properties": { "result": integer }, "required": ["result"], "additionalProperties": false,
     });

@@ -41,11 +41,11 @@ async fn an_endless_loop_ends_when_its_fuel_is_used_up() {
 #[tokio::test]
 async fn an_endless_loop_ends_when_its_time_is_up() {
     let stage = Stage::new();
-    let limits = WasmLimits { fuel: Some(u64::MAX), timeout_ms: Some(50), ..WasmLimits::default() };
+    let limits = WasmLimits { fuel: Some(u64::MAX), timeout_ms: Some(500), ..WasmLimits::default() };
     let service = with_limits(&stage, limits).await;
     let failed = failure(&service, "fn__forever", json!({})).await;
     assert_eq!(failed.kind, FailureKind::Timeout);
-    assert_eq!(failed.message, "it ran for longer than 50ms; raise limits.timeoutMs in its manifest");
+    assert_eq!(failed.message, "it ran for longer than 500ms; raise limits.timeoutMs in its manifest");
     assert!(failed.fuel_used > 0, "{failed}");
 }
 
@@ -194,4 +194,76 @@ async fn a_call_that_nobody_waits_for_ends() {
     let sum: Value = result(&service, "fn__add", json!({ "args": [1, 2] })).await;
     assert_eq!(sum, json!(3));
     assert!(started.elapsed() < Duration::from_secs(60));
+}
+
+/// `match` searches, `digest` hashes and `count` parses, each between the lines "begin" and "end".
+const LONG_WORK: &str = r#"(module
+    (import "env" "print_string" (func $print (param i32)))
+    (import "env" "regex_match" (func $match (param i32 i32) (result i32)))
+    (import "env" "sha256" (func $sha256 (param i32) (result i32)))
+    (import "env" "json_array_length" (func $count (param i32) (result i32)))
+    (memory (export "memory") 1)
+    (global (export "__heap_base") i32 (i32.const 4096))
+    (data (i32.const 1024) "\05\00\00\00begin")
+    (data (i32.const 1040) "\03\00\00\00end")
+    (func (export "match") (param i32 i32) (result i32)
+        (call $print (i32.const 1024))
+        (call $match (local.get 0) (local.get 1))
+        (call $print (i32.const 1040)))
+    (func (export "digest") (param i32) (result i32)
+        (call $print (i32.const 1024))
+        (call $sha256 (local.get 0))
+        (call $print (i32.const 1040)))
+    (func (export "count") (param i32) (result i32)
+        (call $print (i32.const 1024))
+        (call $count (local.get 0))
+        (call $print (i32.const 1040))))"#;
+const LONG_WORK_SOURCE: &str = "function match(p: String, a: String) -> Bool { x }
+function digest(a: String) -> String { x }
+function count(a: String) -> Option<Int64> { x }";
+
+#[tokio::test(flavor = "current_thread")]
+async fn long_work_of_the_host_lets_others_run_on_the_same_thread() {
+    for (tool, arguments) in [
+        ("fn__match", json!(["[01]*1[01]{300}x", "01".repeat(20_000)])),
+        ("fn__digest", json!(["a".repeat(8 << 20)])),
+        ("fn__count", json!([format!("[{}1]", "1,".repeat(200_000))])),
+    ] {
+        let stage = Stage::new();
+        let service = stage.load_clarity(LONG_WORK, LONG_WORK_SOURCE).await;
+        let begun = async {
+            while stage.log_texts().is_empty() {
+                tokio::task::yield_now().await;
+            }
+            stage.log_texts()
+        };
+        let (report, seen) = tokio::join!(call(&service, tool, json!({ "args": arguments })), begun);
+        assert!(report.unwrap().outcome.is_ok(), "{tool}");
+        assert_eq!(seen, ["begin"], "{tool}: nobody else ran before it had ended");
+        assert_eq!(stage.log_texts(), ["begin", "end"], "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn work_of_the_host_without_a_loop_ends_when_its_time_is_up() {
+    let stage = Stage::new();
+    // Seconds of copying, if only the module's own code looked at the clock.
+    let reverse = "(local.set 0 (call $reverse (local.get 0) (i32.const 8))) (call $restore (i64.const 4096))";
+    let module = format!(
+        r#"(module
+            (import "env" "list_reverse" (func $reverse (param i32 i32) (result i32)))
+            (import "env" "arena_restore" (func $restore (param i64)))
+            (memory (export "memory") 64)
+            (global (export "__heap_base") i32 (i32.const 2097152))
+            (func (export "copy") (param i32) {}))"#,
+        reverse.replace("4096", "2097152").repeat(2_000)
+    );
+    let mut declaration = stage.declare(module);
+    declaration.limits = WasmLimits { fuel: Some(u64::MAX), timeout_ms: Some(50), ..WasmLimits::default() };
+    let source = stage.path("main.clarity");
+    std::fs::write(&source, "function copy(l: List<Int64>) -> Unit { x }").unwrap();
+    declaration.source_file = Some(source);
+    let service = stage.try_load(&declaration).await.unwrap();
+    let failed = failure(&service, "fn__copy", json!({ "l": vec![0; 100_000] })).await;
+    assert_eq!(failed.kind, FailureKind::Timeout, "{failed}");
 }

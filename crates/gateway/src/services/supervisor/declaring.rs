@@ -38,9 +38,11 @@ impl Supervisor {
         self.view.tools = review(&self.view.stored, &interface).into();
         let held_back: Vec<_> = self.view.tools.iter().filter(|tool| tool.is_held_back()).collect();
         for tool in held_back.iter().filter(|tool| tool.state == PinState::Changed) {
+            let what = if tool.has_other_code() { "was built again" } else { "changed" };
+            let until = "until `roost services approve` offers it again";
             self.handle
                 .log
-                .write(&format!("the tool \"{}\" changed since it was approved and is held back", tool.name));
+                .write(&format!("the tool \"{}\" {what} since it was approved and is held back {until}", tool.name));
         }
         let before = self.view.interface.as_ref().map(|interface| interface.revision.clone());
         let is_changed = before.as_ref() != Some(&interface.revision);

@@ -1,6 +1,6 @@
 //! What modules do outside of their memory. The host has looked at their grants before any of it.
 
-use std::io::{self, Read};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use cap_std::fs::Dir;
 use reqwest::{Client, Method, Response};
 use roost_model::ids::ServiceId;
 use roost_model::secret::Secret;
-use roost_wasm::Effects;
 use roost_wasm::effects::{EffectError, GrantedFile, HttpRequest, HttpResponse, ModelRequest};
+use roost_wasm::{Effects, regular_file};
 use serde_json::Value;
 
 use super::gateway_access::{CallChain, GatewayAccess, MAX_DEPTH, ModelCall};
@@ -119,22 +119,18 @@ impl Effects for ModuleEffects {
 
     async fn read_file(&self, file: GrantedFile) -> Result<Option<String>, EffectError> {
         beneath(file, |folder, path| {
-            let file = match folder.open(path) {
+            let file = match regular_file::open_beneath(folder, path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
                 file => file?,
             };
-            let mut text = String::new();
-            file.take(MAX_BYTES as u64 + 1).read_to_string(&mut text)?;
-            match text.len() > MAX_BYTES {
-                true => Err(io::Error::other(format!("it has more than {} MiB", MAX_BYTES >> 20))),
-                false => Ok(Some(text)),
-            }
+            let bytes = regular_file::read(file, MAX_BYTES as u64)?;
+            String::from_utf8(bytes).map(Some).map_err(|_| io::Error::other("it is no text"))
         })
         .await
     }
 
     async fn write_file(&self, file: GrantedFile, text: String) -> Result<(), EffectError> {
-        beneath(file, move |folder, path| folder.write(path, text)).await
+        beneath(file, move |folder, path| regular_file::create_beneath(folder, path)?.write_all(text.as_bytes())).await
     }
 
     async fn remove_file(&self, file: GrantedFile) -> Result<(), EffectError> {

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 use wasmtime::{Caller, Linker};
 
-use super::{Guest, IMPORT_MODULE as ENV};
+use super::{Guest, IMPORT_MODULE as ENV, long_work};
 use crate::store::CallState;
 
 /// Adds the imports about bytes.
@@ -53,12 +53,14 @@ pub(super) fn add(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
         let text = guest.string(bytes)?;
         guest.new_string(&text)
     })?;
-    linker.func_wrap(ENV, "sha256", |caller: Caller<'_, CallState>, text: i32| {
-        let mut guest = Guest::of(caller)?;
-        let text = guest.string(text)?;
-        let digest = Sha256::digest(text.as_bytes());
-        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        guest.new_string(&hex)
+    linker.func_wrap_async(ENV, "sha256", |caller: Caller<'_, CallState>, (text,): (i32,)| {
+        Box::new(async move {
+            let mut guest = Guest::of(caller)?;
+            let text = guest.string(text)?;
+            let digest = long_work::run(&mut guest, text.len(), move || Sha256::digest(text.as_bytes())).await?;
+            let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            guest.new_string(&hex)
+        })
     })?;
     Ok(())
 }

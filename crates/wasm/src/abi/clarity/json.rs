@@ -8,26 +8,33 @@ use wasmtime::{Caller, Linker};
 use super::map_table::MapKey;
 use super::memory::Slot;
 use super::numbers::float_to_string;
-use super::{Guest, IMPORT_MODULE as ENV, bounded_json, maps};
+use super::{Guest, IMPORT_MODULE as ENV, bounded_json, long_work, maps};
 use crate::store::CallState;
+
+/// What parsing a byte of a document takes, and freeing what was made of it.
+const STEPS_PER_BYTE: usize = 8;
 
 /// Adds the imports about JSON.
 pub(super) fn add(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     type Find = fn(Value, &str) -> Option<String>;
     let finds: [(&str, Find); 3] = [("json_get", member), ("json_get_path", path), ("json_get_nested", nested)];
     for (name, find) in finds {
-        linker.func_wrap(ENV, name, move |caller: Caller<'_, CallState>, document: i32, key: i32| {
-            let mut guest = Guest::of(caller)?;
-            let (document, key) = (parse(&mut guest, document)?, guest.string(key)?);
-            let found = document.and_then(|document| find(document, &key));
-            guest.new_option_string(found.as_deref())
+        linker.func_wrap_async(ENV, name, move |caller: Caller<'_, CallState>, (document, key): (i32, i32)| {
+            Box::new(async move {
+                let mut guest = Guest::of(caller)?;
+                let (document, key) = (parse(&mut guest, document).await?, guest.string(key)?);
+                let found = document.and_then(|document| find(document, &key));
+                guest.new_option_string(found.as_deref())
+            })
         })?;
     }
-    linker.func_wrap(ENV, "json_keys", |caller: Caller<'_, CallState>, document: i32| {
-        let mut guest = Guest::of(caller)?;
-        let Some(object) = parse_object(&mut guest, document)? else { return guest.new_option(None) };
-        let keys = guest.new_strings(object.keys())?;
-        guest.new_option(Some(Slot::I32(keys)))
+    linker.func_wrap_async(ENV, "json_keys", |caller: Caller<'_, CallState>, (document,): (i32,)| {
+        Box::new(async move {
+            let mut guest = Guest::of(caller)?;
+            let Some(object) = parse_object(&mut guest, document).await? else { return guest.new_option(None) };
+            let keys = guest.new_strings(object.keys())?;
+            guest.new_option(Some(Slot::I32(keys)))
+        })
     })?;
     linker.func_wrap(ENV, "json_escape_string", |caller: Caller<'_, CallState>, text: i32| {
         let mut guest = Guest::of(caller)?;
@@ -41,46 +48,57 @@ pub(super) fn add(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
 }
 
 fn add_arrays(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
-    linker.func_wrap(ENV, "json_array_length", |caller: Caller<'_, CallState>, document: i32| {
-        let mut guest = Guest::of(caller)?;
-        let document = parse(&mut guest, document)?;
-        let len = document.as_ref().and_then(Value::as_array).map(|items| items.len() as i64);
-        guest.new_option(len.map(Slot::I64))
+    linker.func_wrap_async(ENV, "json_array_length", |caller: Caller<'_, CallState>, (document,): (i32,)| {
+        Box::new(async move {
+            let mut guest = Guest::of(caller)?;
+            let document = parse(&mut guest, document).await?;
+            let len = document.as_ref().and_then(Value::as_array).map(|items| items.len() as i64);
+            guest.new_option(len.map(Slot::I64))
+        })
     })?;
-    linker.func_wrap(ENV, "json_array_get", |caller: Caller<'_, CallState>, document: i32, index: i64| {
-        let mut guest = Guest::of(caller)?;
-        let document = parse(&mut guest, document)?;
-        let item = document.as_ref().and_then(Value::as_array).zip(usize::try_from(index).ok());
-        let item = item.and_then(|(items, index)| items.get(index)).map(text_of);
-        guest.new_option_string(item.as_deref())
+    linker.func_wrap_async(ENV, "json_array_get", |caller: Caller<'_, CallState>, (document, index): (i32, i64)| {
+        Box::new(async move {
+            let mut guest = Guest::of(caller)?;
+            let document = parse(&mut guest, document).await?;
+            let item = document.as_ref().and_then(Value::as_array).zip(usize::try_from(index).ok());
+            let item = item.and_then(|(items, index)| items.get(index)).map(text_of);
+            guest.new_option_string(item.as_deref())
+        })
     })?;
     Ok(())
 }
 
 fn add_objects(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
-    linker.func_wrap(ENV, "json_parse", |caller: Caller<'_, CallState>, document: i32| {
-        let mut guest = Guest::of(caller)?;
-        let object = parse_object(&mut guest, document)?;
-        let is_flat = |object: &Map<String, Value>| !object.values().any(|value| value.is_array() || value.is_object());
-        let Some(object) = object.filter(is_flat) else { return guest.new_option(None) };
-        let map = new_map(&mut guest, object)?;
-        guest.new_option(Some(Slot::I32(map)))
+    linker.func_wrap_async(ENV, "json_parse", |caller: Caller<'_, CallState>, (document,): (i32,)| {
+        Box::new(async move {
+            let mut guest = Guest::of(caller)?;
+            let object = parse_object(&mut guest, document).await?;
+            let is_flat =
+                |object: &Map<String, Value>| !object.values().any(|value| value.is_array() || value.is_object());
+            let Some(object) = object.filter(is_flat) else { return guest.new_option(None) };
+            let map = new_map(&mut guest, object)?;
+            guest.new_option(Some(Slot::I32(map)))
+        })
     })?;
-    linker.func_wrap(ENV, "json_parse_object", |caller: Caller<'_, CallState>, document: i32| {
-        let mut guest = Guest::of(caller)?;
-        let Some(object) = parse_object(&mut guest, document)? else {
-            return guest.new_result(Err("Expected JSON object"));
-        };
-        let map = new_map(&mut guest, object)?;
-        guest.new_result(Ok(Slot::I32(map)))
+    linker.func_wrap_async(ENV, "json_parse_object", |caller: Caller<'_, CallState>, (document,): (i32,)| {
+        Box::new(async move {
+            let mut guest = Guest::of(caller)?;
+            let Some(object) = parse_object(&mut guest, document).await? else {
+                return guest.new_result(Err("Expected JSON object"));
+            };
+            let map = new_map(&mut guest, object)?;
+            guest.new_result(Ok(Slot::I32(map)))
+        })
     })?;
-    linker.func_wrap(ENV, "json_stringify", |caller: Caller<'_, CallState>, map: i32| {
-        stringify(caller, map, |text| match text.trim() {
-            plain @ ("null" | "true" | "false") => plain.parse().unwrap_or(Value::Null),
-            number if number.starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']) => {
-                number.parse().unwrap_or_else(|_| text.into())
-            }
-            _ => text.into(),
+    linker.func_wrap_async(ENV, "json_stringify", |caller: Caller<'_, CallState>, (map,): (i32,)| {
+        Box::new(async move {
+            stringify(caller, map, |text| match text.trim() {
+                plain @ ("null" | "true" | "false") => plain.parse().unwrap_or(Value::Null),
+                number if number.starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']) => {
+                    number.parse().unwrap_or_else(|_| text.into())
+                }
+                _ => text.into(),
+            })
         })
     })?;
     linker.func_wrap(ENV, "json_stringify_object", |caller: Caller<'_, CallState>, map: i32| {
@@ -89,14 +107,15 @@ fn add_objects(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     Ok(())
 }
 
-fn parse(guest: &mut Guest<'_>, document: i32) -> wasmtime::Result<Option<Value>> {
+async fn parse(guest: &mut Guest<'_>, document: i32) -> wasmtime::Result<Option<Value>> {
     let text = guest.string(document)?;
     let limit = guest.state().limits.memory_bytes;
-    Ok(bounded_json::parse(&text, limit)?)
+    let steps = text.len().saturating_mul(STEPS_PER_BYTE);
+    Ok(long_work::run(guest, steps, move || bounded_json::parse(&text, limit)).await??)
 }
 
-fn parse_object(guest: &mut Guest<'_>, document: i32) -> wasmtime::Result<Option<Map<String, Value>>> {
-    Ok(match parse(guest, document)? {
+async fn parse_object(guest: &mut Guest<'_>, document: i32) -> wasmtime::Result<Option<Map<String, Value>>> {
+    Ok(match parse(guest, document).await? {
         Some(Value::Object(object)) => Some(object),
         _ => None,
     })

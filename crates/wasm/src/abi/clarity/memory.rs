@@ -17,6 +17,8 @@ const HEAP_BASE: &str = "__heap_base";
 const MEMORY: &str = "memory";
 /// Every allocation begins at a multiple of this.
 const ALIGNMENT: u32 = 8;
+/// Before the host handles so many bytes it looks at the clock.
+const DEADLINE_BYTES: usize = 64 * 1024;
 /// The bytes of an option or result.
 const UNION_BYTES: usize = 16;
 const PAYLOAD: usize = 8;
@@ -111,6 +113,9 @@ impl<C: AsContextMut<Data = CallState>> Guest<C> {
 
     /// Takes fuel for work of the host: one unit for each byte that it handles.
     pub(crate) fn charge(&mut self, bytes: usize) -> wasmtime::Result<()> {
+        if bytes >= DEADLINE_BYTES {
+            self.state().check_deadline()?;
+        }
         let mut context = self.context.as_context_mut();
         let left = context.get_fuel()?.checked_sub(bytes as u64);
         context.set_fuel(left.unwrap_or_default())?;

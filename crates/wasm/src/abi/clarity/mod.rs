@@ -10,6 +10,7 @@ mod console;
 mod effects;
 mod json;
 mod lists;
+mod long_work;
 mod map_table;
 mod maps;
 pub(crate) mod memory;

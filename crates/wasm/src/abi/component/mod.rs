@@ -15,7 +15,6 @@ use super::arguments::{self, ParameterName};
 use super::module::PrepareError;
 use super::{Function, Interrupted, Unsupported, structured_schema};
 use crate::outcome::HostTrap;
-use crate::schema;
 use crate::store::{CallState, CallStore};
 
 /// The packages of WASI that a component may import; behind them is only what is granted.
@@ -117,11 +116,13 @@ impl ComponentProgram {
 }
 
 impl ExportedFunction {
-    fn arguments(&self, given: &Map<String, Value>) -> Result<Vec<Val>, String> {
+    fn names(&self) -> Vec<ParameterName<'_>> {
         let names = self.parameters.iter();
-        let names: Vec<_> =
-            names.map(|(name, one)| ParameterName { name, optional: matches!(one, Type::Option(_)) }).collect();
-        let values = arguments::in_order(&names, given)?;
+        names.map(|(name, one)| ParameterName { name, optional: matches!(one, Type::Option(_)) }).collect()
+    }
+
+    fn arguments(&self, given: &Map<String, Value>) -> Result<Vec<Val>, String> {
+        let values = arguments::in_order(&self.names(), given)?;
         let convert = |((name, one), value): (&(String, Type), &Value)| {
             value::from_json(one, value).map_err(|reason| format!("{name}: {reason}"))
         };
@@ -129,11 +130,8 @@ impl ExportedFunction {
     }
 
     fn describe(&self, name: &str) -> Function {
-        let properties = self.parameters.iter().map(|(name, one)| (name.clone(), types::schema(one))).collect();
-        let required = self.parameters.iter().filter(|(_, one)| !matches!(one, Type::Option(_)));
-        let mut input_schema = schema::object(properties, required.map(|(name, _)| name.clone()).collect());
-        // The arguments may also come in order, as `args`.
-        input_schema.remove("additionalProperties");
+        let schemas = self.parameters.iter().map(|(_, one)| types::schema(one));
+        let input_schema = arguments::input_schema(self.names().into_iter().zip(schemas).collect());
         let result = match &self.result {
             None => types::null(),
             // The error of a result is an error of the tool.
