@@ -21,7 +21,7 @@ use serde_json::value::RawValue;
 use tokio::sync::{mpsc, watch};
 use url::Url;
 
-use super::call_limiter::CallLimiter;
+use super::call_limiter::CallQueue;
 use super::handshake::DISCOVER;
 use super::http_auth::HttpAuth;
 use super::http_client::{BodyError, read_body, redirected, unreachable};
@@ -54,7 +54,7 @@ pub(super) struct HttpTarget {
     pub(super) endpoint: Url,
     pub(super) auth: HttpAuth,
     pub(super) limits: ServiceLimits,
-    pub(super) limiter: CallLimiter,
+    pub(super) queue: CallQueue,
     pub(super) param_headers: Arc<ParamHeaders>,
     /// On whose behalf the connection is; a legacy server is told at the handshake.
     pub(super) profile: ClientProfile,
@@ -136,10 +136,9 @@ impl HttpLink {
         let call = self.calls.open(id, call);
         let has_turn = AtomicBool::new(false);
         let answered = async {
-            let _permit = match needs_no_turn(request.method) {
-                true => None,
-                false => Some(self.target.limiter.admit().await?),
-            };
+            if !needs_no_turn(request.method) {
+                call.take_turn(&self.target.queue).await?;
+            }
             has_turn.store(true, Ordering::Relaxed);
             let mut cancellation = CancelOnDrop { link: self, id: (session.era != Era::Modern).then_some(id) };
             let mut answer = self.exchange(&session, id, request.method, sent.params.as_deref(), &call).await;

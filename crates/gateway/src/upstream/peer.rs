@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::call_limiter::CallLimiter;
+use super::call_limiter::CallQueue;
 use super::limits::ServiceLimits;
 use super::open_call::OpenCall;
 use super::open_calls::OpenCalls;
@@ -35,7 +35,7 @@ pub(super) struct ServerPeer {
     calls: OpenCalls,
     answers: Mutex<Answers>,
     limits: ServiceLimits,
-    limiter: CallLimiter,
+    queue: CallQueue,
     end: watch::Sender<Option<UpstreamEnd>>,
 }
 
@@ -64,7 +64,7 @@ pub(super) enum Received {
 }
 
 impl ServerPeer {
-    pub(super) fn new(limits: ServiceLimits, limiter: CallLimiter) -> (Arc<Self>, PeerChannels) {
+    pub(super) fn new(limits: ServiceLimits, queue: CallQueue) -> (Arc<Self>, PeerChannels) {
         let (outgoing, to_server) = mpsc::channel(OUTGOING);
         let (unasked, from_server) = mpsc::channel(UNASKED);
         let peer = Self {
@@ -74,7 +74,7 @@ impl ServerPeer {
             calls: OpenCalls::default(),
             answers: Mutex::new(Answers::Awaited(HashMap::new())),
             limits,
-            limiter,
+            queue,
             end: watch::Sender::new(None),
         };
         (Arc::new(peer), PeerChannels { outgoing: to_server, unasked: from_server })
@@ -115,10 +115,9 @@ impl ServerPeer {
         let call = self.calls.open(id, call);
         let has_turn = AtomicBool::new(false);
         let answered = async {
-            let _permit = match needs_no_turn(request.method) {
-                true => None,
-                false => Some(self.limiter.admit().await?),
-            };
+            if !needs_no_turn(request.method) {
+                call.take_turn(&self.queue).await?;
+            }
             has_turn.store(true, Ordering::Relaxed);
             let mut pending = self.begin(id)?;
             let message = jsonrpc::request(Some(id), request.method, sent.params.as_deref());

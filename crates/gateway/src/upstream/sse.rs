@@ -33,7 +33,7 @@ pub(super) async fn connect(target: HttpTarget) -> Result<Connected, ConnectErro
     let limits = target.limits;
     let opened = timeout(limits.timeout, open(&target)).await;
     let (events, post_address) = opened.unwrap_or(Err(UpstreamError::Timeout(limits.timeout)))?;
-    let (peer, PeerChannels { outgoing, unasked }) = ServerPeer::new(limits, target.limiter.clone());
+    let (peer, PeerChannels { outgoing, unasked }) = ServerPeer::new(limits, target.queue.clone());
     let client = target.profile.clone();
     let transport = Transport::spawn(|stop| run(target, peer.clone(), events, post_address, outgoing, stop));
     let profile = introduce(&peer, &client, Some(KnownEra::Legacy)).await.map_err(|error| error.into_inner())?;
