@@ -197,6 +197,12 @@ pub trait Upstream: Send + Sync + 'static {
         Box::new(())
     }
 
+    /// Keeps a connection that is shared from being closed for being idle, but not from making room for somebody who needs
+    /// it more: the server may remember something between calls.
+    fn keep(&self) -> Box<dyn Send + Sync> {
+        Box::new(())
+    }
+
     /// Returns when the connection has ended, and why.
     async fn ended(&self) -> UpstreamEnd;
 

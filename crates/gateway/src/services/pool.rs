@@ -60,6 +60,8 @@ struct Slot {
     connection: OnceCell<Arc<PooledConnection>>,
     /// Who waits for the connection or uses it.
     users: AtomicUsize,
+    /// Who may come back to what the server remembers of the connection.
+    keepers: AtomicUsize,
     pool_opened: Instant,
     /// Milliseconds since the pool was opened.
     last_used: AtomicU64,
@@ -164,7 +166,8 @@ impl Pool {
     pub async fn close_idle(&self) {
         let is_idle = |slot: &Slot| {
             let unused = slot.now().saturating_sub(slot.last_used.load(Ordering::Relaxed));
-            slot.is_unused() && u128::from(unused) >= IDLE_LIMIT.as_millis()
+            let is_kept = slot.keepers.load(Ordering::Relaxed) > 0;
+            slot.is_unused() && !is_kept && u128::from(unused) >= IDLE_LIMIT.as_millis()
         };
         let idle: Vec<_> = {
             let mut slots = self.0.slots.lock();
@@ -215,7 +218,8 @@ impl PoolState {
 impl Slot {
     fn new(principal: Principal, capabilities: Map<String, Value>, is_supervised: bool, pool_opened: Instant) -> Self {
         let (connection, users, last_used) = (OnceCell::new(), AtomicUsize::new(0), AtomicU64::new(0));
-        Self { principal, capabilities, is_supervised, connection, users, pool_opened, last_used }
+        let keepers = AtomicUsize::new(0);
+        Self { principal, capabilities, is_supervised, connection, users, keepers, pool_opened, last_used }
     }
 
     fn now(&self) -> u64 {
@@ -256,6 +260,27 @@ impl Drop for SlotUser {
     fn drop(&mut self) {
         self.0.last_used.store(self.0.now(), Ordering::Relaxed);
         self.0.users.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Counts somebody for whom a slot's connection is not closed for being idle.
+struct SlotKeeper(Weak<Slot>);
+
+impl SlotKeeper {
+    fn new(slot: Weak<Slot>) -> Self {
+        if let Some(slot) = slot.upgrade() {
+            slot.keepers.fetch_add(1, Ordering::Relaxed);
+        }
+        Self(slot)
+    }
+}
+
+impl Drop for SlotKeeper {
+    fn drop(&mut self) {
+        if let Some(slot) = self.0.upgrade() {
+            slot.last_used.store(slot.now(), Ordering::Relaxed);
+            slot.keepers.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -324,6 +349,10 @@ impl Upstream for PooledConnection {
 
     fn hold(&self) -> Box<dyn Send + Sync> {
         Box::new(self.slot.upgrade().map(SlotUser::new))
+    }
+
+    fn keep(&self) -> Box<dyn Send + Sync> {
+        Box::new(SlotKeeper::new(self.slot.clone()))
     }
 
     async fn ended(&self) -> UpstreamEnd {
