@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::Endpoint;
+use super::known_tasks::begun_task;
 use super::log_level::LogLevel;
 use super::open_call::{CallEvent, OpenCall, OpenTicket};
 use super::parked_calls::ParkedCall;
@@ -95,7 +96,7 @@ impl Endpoint {
             Err(reason) => {
                 let why = unusable(service, &reason);
                 if let Some(ticket) = ticket {
-                    ticket.finish(Err(&reason)).await;
+                    ticket.finish(Err(&why)).await;
                 }
                 return Err(why);
             }
@@ -103,6 +104,7 @@ impl Endpoint {
         strip_era(&mut forwarding.params);
         match forwarding.request.session {
             Some(session) => {
+                session.keep_connection(&service.id, &upstream);
                 let client = LegacyClient { forwarding: &forwarding, session };
                 let answer = self.call_for_legacy(&client, upstream).await;
                 self.complete(&forwarding, ticket, answer).await
@@ -225,8 +227,10 @@ impl Endpoint {
         answer: Result<ServerAnswer, UpstreamError>,
     ) -> Result<Box<RawValue>, McpRefusal> {
         let service = forwarding.service;
+        let mut task = None;
         let result = match answer {
             Ok(Ok(result)) => {
+                task = (forwarding.request.method == "tools/call").then(|| begun_task(&result)).flatten();
                 self.backend.note_outcome(&service.id, CallOutcome::Answered);
                 Ok(shape(forwarding, result))
             }
@@ -242,13 +246,18 @@ impl Endpoint {
                 Err(unusable(service, &error.to_string()))
             }
         };
+        if let Some(id) = task {
+            let principal = forwarding.request.context.principal.clone();
+            self.known_tasks.begin((principal, service.id.clone(), id), ticket);
+            return result;
+        }
         let Some(ticket) = ticket else { return result };
         match &result {
             Ok(result) if is_input_required(result) => {
                 self.suspended.put(&forwarding.request.context.principal, &forwarding.digest(), ticket);
             }
             Ok(result) => ticket.finish(Ok(result)).await,
-            Err(refusal) => ticket.finish(Err(&refusal.message())).await,
+            Err(refusal) => ticket.finish(Err(refusal)).await,
         }
         result
     }

@@ -4,7 +4,6 @@
 //! again. A call that nobody takes up within 10 minutes is cancelled.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use futures::FutureExt;
 use parking_lot::Mutex;
@@ -15,9 +14,10 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::ANSWER_LIMIT;
 use super::open_call::{CallEvent, OpenCall, OpenTicket};
 use super::refusal::McpRefusal;
-use super::request_state::{LIFETIME_MILLIS, StateKey};
+use super::request_state::StateKey;
 use crate::fair_share::{FairShare, Occupant, Room};
 use crate::principal::Principal;
 use crate::upstream::{Interjection, ServerAnswer, UpstreamError};
@@ -114,7 +114,7 @@ async fn hold(
     mut resumed: oneshot::Receiver<()>,
     closing: CancellationToken,
 ) -> Option<ParkedCall> {
-    let mut expiry = std::pin::pin!(tokio::time::sleep(Duration::from_millis(LIFETIME_MILLIS.unsigned_abs())));
+    let mut expiry = std::pin::pin!(tokio::time::sleep(ANSWER_LIMIT));
     loop {
         tokio::select! {
             resumed = &mut resumed => return resumed.is_ok().then_some(parked),

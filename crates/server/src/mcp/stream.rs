@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response, Sse};
 use futures::{Stream, StreamExt, stream};
 use roost_gateway::endpoint::{EventStream, Session};
 use roost_gateway::era::{Era, NEWEST_LEGACY};
-use tokio::sync::{OwnedMutexGuard, mpsc};
+use tokio::sync::{OwnedMutexGuard, mpsc, watch};
 
 use crate::guard::AdmittedRequest;
 use crate::host::Host;
@@ -83,6 +83,11 @@ pub(super) fn general_events(
     respond(host, admitted, stream::iter(priming).chain(events))
 }
 
+/// Returns when the runtime of an agent is gone, and its token with it.
+pub(super) async fn runtime_ended(mut runtime: watch::Receiver<()>) {
+    while runtime.changed().await.is_ok() {}
+}
+
 /// Tells the client under which id it can come back, before there is anything to say. Older clients do not expect it.
 fn priming(session: &Session, number: u64) -> Option<Event> {
     let is_expected = session.context.profile.era == Era::Legacy(NEWEST_LEGACY.to_owned());
@@ -108,7 +113,7 @@ fn respond(host: Arc<Host>, admitted: AdmittedRequest, events: impl Stream<Item 
     let dismissed = Box::pin(async move {
         let agent_gone = async {
             match runtime {
-                Some(mut runtime) => while runtime.changed().await.is_ok() {},
+                Some(runtime) => runtime_ended(runtime).await,
                 None => std::future::pending().await,
             }
         };
