@@ -20,7 +20,6 @@ mod line_door;
 mod listen;
 mod log_level;
 mod methods;
-mod open_call;
 mod outlet;
 mod parked_calls;
 mod read_lists;
@@ -28,6 +27,7 @@ mod refusal;
 mod request;
 mod request_state;
 mod result_uris;
+mod running_call;
 mod session;
 mod sessions;
 mod subscriptions;
@@ -48,7 +48,7 @@ use tokio_util::task::TaskTracker;
 
 pub use backend::{Backend, DEFAULT_PATIENCE, UnaskedMessage};
 pub use door::{IncomingRequest, response};
-pub use outlet::{EventStream, Outlet, StreamBeginning};
+pub use outlet::{Outlet, ReplayBuffer, StreamBeginning};
 pub use refusal::McpRefusal;
 pub use request::{ClientContext, names_revision};
 pub use session::Session;
@@ -59,7 +59,7 @@ use self::parked_calls::ParkedCalls;
 use self::read_lists::ReadLists;
 use self::request_state::StateKey;
 use self::sessions::Sessions;
-use self::subscriptions::Subscriptions;
+use self::subscriptions::ResourceSubscriptions;
 use self::surface::Surface;
 use self::suspended_tickets::SuspendedTickets;
 use crate::catalog::Audience;
@@ -104,7 +104,7 @@ pub struct Endpoint {
     parked: ParkedCalls,
     suspended: Arc<SuspendedTickets>,
     known_tasks: Arc<KnownTasks>,
-    subscriptions: Subscriptions,
+    subscriptions: ResourceSubscriptions,
     /// What the endpoint itself says of services: that a resource may have changed unheard.
     said: broadcast::Sender<Arc<UnaskedMessage>>,
     /// Everything that runs for clients.
@@ -126,7 +126,7 @@ impl Endpoint {
         tasks.spawn(sweep(sessions.clone(), suspended.clone(), known_tasks.clone(), closing.clone()));
         Ok(Arc::new(Self {
             parked: ParkedCalls::new(StateKey::new()?, tasks.clone(), closing.clone()),
-            subscriptions: Subscriptions::new(backend.clone(), said.clone(), tasks.clone()),
+            subscriptions: ResourceSubscriptions::new(backend.clone(), said.clone(), tasks.clone()),
             backend,
             governor,
             settings,

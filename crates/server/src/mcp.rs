@@ -17,7 +17,7 @@ use axum::routing::post;
 use axum::{Extension, Json, Router};
 use bytes::Bytes;
 use roost_gateway::endpoint::{
-    self, Endpoint, EventStream, IncomingRequest, McpRefusal, Outlet, Session, StreamBeginning, View, names_revision,
+    self, Endpoint, IncomingRequest, McpRefusal, Outlet, ReplayBuffer, Session, StreamBeginning, View, names_revision,
 };
 use roost_gateway::era::{LEGACY, MODERN};
 use roost_gateway::jsonrpc::{self, ServerMessage};
@@ -207,7 +207,7 @@ impl HttpDoor {
 
     fn initialize(self, incoming: &IncomingRequest<'_>) -> Response {
         let Visitor { endpoint, principal, view } = self.visitor;
-        let general = Outlet::Stream(Arc::new(EventStream::default()));
+        let general = Outlet::Stream(Arc::new(ReplayBuffer::default()));
         let (session, result) = match endpoint.initialize(principal, view, incoming.params, general) {
             Ok((session, result)) => {
                 if let Some(runtime) = self.admitted.runtime {

@@ -11,10 +11,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use super::open_call::OpenTicket;
 use super::refusal::{INTERNAL_ERROR, McpRefusal};
+use super::running_call::OpenTicket;
 use super::task_ids::TASK_ID;
-use crate::fair_share::{FairShare, Occupant, Room};
+use crate::fair_share::{Admission, FairShare, Occupant};
 use crate::principal::Principal;
 use crate::raw_object::RawObject;
 
@@ -52,7 +52,7 @@ impl KnownTasks {
         let occupants = all.iter();
         let occupants =
             occupants.map(|(key, task)| Occupant { key: key.clone(), owner: &key.0, since: Some(task.last_used) });
-        if let Room::InsteadOf(oldest) = SHARE.room(&key.0, occupants) {
+        if let Admission::Evict(oldest) = SHARE.admit(&key.0, occupants) {
             all.remove(&oldest);
         }
         all.insert(key, KnownTask { last_used: Instant::now(), ticket });
@@ -102,11 +102,11 @@ pub(super) fn task_end(state: &RawValue) -> Option<TaskEnd> {
         status: String,
     }
     let State { status } = serde_json::from_str(state.get()).ok()?;
+    let failed = |why: &str| TaskEnd::Failed(McpRefusal::new(INTERNAL_ERROR, why));
     match status.as_str() {
         "completed" => Some(TaskEnd::Completed),
-        "failed" | "cancelled" => {
-            Some(TaskEnd::Failed(McpRefusal::new(INTERNAL_ERROR, format!("the task was {status}"))))
-        }
+        "failed" => Some(failed("the task failed")),
+        "cancelled" => Some(failed("the task was cancelled")),
         _ => None,
     }
 }

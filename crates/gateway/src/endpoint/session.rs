@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ANSWER_LIMIT;
 use super::log_level::LogLevel;
-use super::outlet::{EventStream, Outlet};
+use super::outlet::{Outlet, ReplayBuffer};
 use super::refusal::{INTERNAL_ERROR, McpRefusal};
 use super::request::ClientContext;
 use super::subscriptions::Subscription;
@@ -67,7 +67,7 @@ struct KeptConnection {
 #[derive(Default)]
 struct Streams {
     last: u64,
-    open: HashMap<u64, Arc<EventStream>>,
+    open: HashMap<u64, Arc<ReplayBuffer>>,
     /// Those that have ended, the oldest first.
     ended: VecDeque<u64>,
 }
@@ -216,19 +216,19 @@ impl Session {
     }
 
     /// A stream for the messages of one request, with its number; `None` if too many requests run already.
-    pub fn open_stream(&self) -> Option<(u64, Arc<EventStream>)> {
+    pub fn open_stream(&self) -> Option<(u64, Arc<ReplayBuffer>)> {
         let mut streams = self.streams.lock();
         if streams.open.len().saturating_sub(streams.ended.len()) > MAX_OPEN_STREAMS {
             return None;
         }
         streams.last += 1;
-        let (number, stream) = (streams.last, Arc::new(EventStream::default()));
+        let (number, stream) = (streams.last, Arc::new(ReplayBuffer::default()));
         streams.open.insert(number, stream.clone());
         Some((number, stream))
     }
 
     /// The stream of this number, if it is still kept.
-    pub fn stream(&self, number: u64) -> Option<Arc<EventStream>> {
+    pub fn stream(&self, number: u64) -> Option<Arc<ReplayBuffer>> {
         self.streams.lock().open.get(&number).cloned()
     }
 

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::session::Session;
 use super::surface::View;
-use crate::fair_share::{FairShare, Occupant, Room};
+use crate::fair_share::{Admission, FairShare, Occupant};
 use crate::principal::Principal;
 
 /// Sessions that are kept; beyond it the one that was used longest ago ends.
@@ -40,7 +40,7 @@ impl Sessions {
             owner: &session.context.principal,
             since: Some(session.last_used()),
         });
-        if let Room::InsteadOf(oldest) = SHARE.room(&session.context.principal, occupants)
+        if let Admission::Evict(oldest) = SHARE.admit(&session.context.principal, occupants)
             && let Some(oldest) = all.remove(&oldest)
         {
             oldest.ended.cancel();

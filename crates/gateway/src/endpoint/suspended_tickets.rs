@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::ANSWER_LIMIT;
-use super::open_call::OpenTicket;
-use crate::fair_share::{FairShare, Occupant, Room};
+use super::running_call::OpenTicket;
+use crate::fair_share::{Admission, FairShare, Occupant};
 use crate::principal::Principal;
 
 /// Permits that are kept; beyond it the oldest is given back.
@@ -30,7 +30,7 @@ impl SuspendedTickets {
         let occupants = all.iter();
         let occupants =
             occupants.map(|(key, (since, _))| Occupant { key: key.clone(), owner: &key.0, since: Some(*since) });
-        if let Room::InsteadOf(oldest) = SHARE.room(principal, occupants) {
+        if let Admission::Evict(oldest) = SHARE.admit(principal, occupants) {
             all.remove(&oldest);
         }
         all.insert((principal.clone(), digest.to_owned()), (Instant::now(), ticket));

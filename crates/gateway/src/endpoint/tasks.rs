@@ -11,6 +11,7 @@ use super::known_tasks::{TaskEnd, TaskKey, task_end};
 use super::methods::MethodAnswer;
 use super::refusal::McpRefusal;
 use super::request::Request;
+use super::running_call::OpenTicket;
 use super::surface::View;
 use super::task_ids::{self, TASK_ID};
 use crate::catalog::OfferedService;
@@ -50,7 +51,11 @@ impl Endpoint {
         }
         let answer = self.forward(forwarding, async || Ok(None)).await;
         match &answer {
-            Ok(result) if request.method == "tasks/result" => self.end_task(&key, Ok(result)).await,
+            Ok(result) if request.method == "tasks/result" => {
+                if let Some(ticket) = self.known_tasks.end(&key) {
+                    ticket.finish(Ok(result)).await;
+                }
+            }
             Ok(state) => self.see_task(&key, state).await,
             Err(_) => {}
         }
@@ -70,31 +75,38 @@ impl Endpoint {
 
     /// Takes note of a task's state, which says how its call ended, if it did.
     async fn see_task(&self, key: &TaskKey, state: &RawValue) {
-        match task_end(state) {
-            Some(TaskEnd::Completed) => {
-                // A modern service puts the result of the call there.
-                let result = RawObject::parse(state).and_then(|state| state.get("result").map(ToOwned::to_owned));
-                self.end_task(key, Ok(result.as_deref().unwrap_or(state))).await;
-            }
-            Some(TaskEnd::Failed(refusal)) => self.end_task(key, Err(&refusal)).await,
-            None => {}
-        }
-    }
-
-    async fn end_task(&self, key: &TaskKey, outcome: Result<&RawValue, &McpRefusal>) {
-        if let Some(ticket) = self.known_tasks.end(key) {
-            ticket.finish(outcome).await;
+        if let Some(end) = task_end(state)
+            && let Some(ticket) = self.known_tasks.end(key)
+        {
+            record(ticket, end, state).await;
         }
     }
 
     /// Takes note of what a service says of a task outside of any request.
-    pub(super) async fn hear_of_task(&self, message: &UnaskedMessage) {
+    pub(super) fn hear_of_task(&self, message: &UnaskedMessage) {
         let Some(state) = message.params.as_deref().filter(|_| message.method.starts_with("notifications/tasks"))
         else {
             return;
         };
-        if let Some(id) = RawObject::parse(state).and_then(|state| state.text(TASK_ID)) {
-            self.see_task(&(message.principal.clone(), message.service.clone(), id), state).await;
+        let id = RawObject::parse(state).and_then(|state| state.text(TASK_ID));
+        if let (Some(end), Some(id)) = (task_end(state), id)
+            && let Some(ticket) = self.known_tasks.end(&(message.principal.clone(), message.service.clone(), id))
+        {
+            // Whoever heard of it may leave while it is recorded.
+            let state = state.to_owned();
+            self.tasks.spawn(async move { record(ticket, end, &state).await });
         }
+    }
+}
+
+/// Records how the call of a task ended, as the task's last state says.
+async fn record(ticket: OpenTicket, end: TaskEnd, state: &RawValue) {
+    match end {
+        TaskEnd::Completed => {
+            // A modern service puts the result of the call there.
+            let result = RawObject::parse(state).and_then(|state| state.get("result").map(ToOwned::to_owned));
+            ticket.finish(Ok(result.as_deref().unwrap_or(state))).await;
+        }
+        TaskEnd::Failed(refusal) => ticket.finish(Err(&refusal)).await,
     }
 }

@@ -86,7 +86,7 @@ impl Updates {
             };
             match unasked {
                 Ok(message) => {
-                    endpoint.hear_of_task(&message).await;
+                    endpoint.hear_of_task(&message);
                     self.waiting.extend(self.update(&message));
                 }
                 // Whoever reads too slowly, or while one service says very much, cannot know what it missed.

@@ -18,7 +18,7 @@ use super::connect::Connect;
 use super::service_log::ServiceLog;
 use crate::client_profile::ClientProfile;
 use crate::endpoint::UnaskedMessage;
-use crate::fair_share::{FairShare, Occupant, Room};
+use crate::fair_share::{Admission, FairShare, Occupant};
 use crate::lifecycle::ServiceFault;
 use crate::principal::Principal;
 use crate::upstream::{
@@ -146,11 +146,11 @@ impl Pool {
                 return Ok(SlotUser::new(slot.clone()));
             }
             let occupants = slots.iter().enumerate().filter(|(_, slot)| !slot.is_supervised);
-            let room = SHARE.room(principal, occupants.map(|(at, slot)| slot.occupant(at)));
-            let evicted = match room {
-                Room::Free => None,
-                Room::InsteadOf(at) => Some(slots.remove(at)),
-                Room::None => return Err(busy()),
+            let admission = SHARE.admit(principal, occupants.map(|(at, slot)| slot.occupant(at)));
+            let evicted = match admission {
+                Admission::Free => None,
+                Admission::Evict(at) => Some(slots.remove(at)),
+                Admission::Full => return Err(busy()),
             };
             let slot = Arc::new(Slot::new(principal.clone(), capabilities.clone(), false, self.0.opened));
             slots.push(slot.clone());

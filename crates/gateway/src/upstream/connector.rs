@@ -439,7 +439,7 @@ pub(super) async fn introduce(
 impl From<UpstreamError> for ConnectError {
     fn from(error: UpstreamError) -> Self {
         let fault = match &error {
-            UpstreamError::Timeout(_) | UpstreamError::NoTurn(_) => ServiceFault::Timeout,
+            UpstreamError::Timeout(_) | UpstreamError::QueueTimeout(_) => ServiceFault::Timeout,
             UpstreamError::Gone(_) | UpstreamError::Busy(_) => ServiceFault::Unreachable,
             UpstreamError::TooLarge { .. } | UpstreamError::AnswerTooLarge { .. } => ServiceFault::Broken,
             UpstreamError::Failed(fault, _) => *fault,

@@ -32,9 +32,9 @@ use super::param_headers::ParamHeaders;
 use super::peer_upstream::Transport;
 use super::request_params::sent_params;
 use super::service_log::ServiceLog;
-use super::subscriptions::Subscriptions;
+use super::subscriptions::ListenSubscriptions;
 use super::{
-    FromServer, ServerAnswer, ServerProfile, Upstream, UpstreamEnd, UpstreamError, UpstreamRequest, needs_no_turn,
+    FromServer, ServerAnswer, ServerProfile, Upstream, UpstreamEnd, UpstreamError, UpstreamRequest, bypasses_queue,
 };
 use crate::client_profile::ClientProfile;
 use crate::era::Era;
@@ -134,12 +134,12 @@ impl HttpLink {
         let sent = sent_params(request.params, modern_client, id);
         let call = OpenCall::new(request.client, request.interjections, sent.progress_token, limit);
         let call = self.calls.open(id, call);
-        let has_turn = AtomicBool::new(false);
+        let is_running = AtomicBool::new(false);
         let answered = async {
-            if !needs_no_turn(request.method) {
+            if !bypasses_queue(request.method) {
                 call.take_turn(&self.target.queue).await?;
             }
-            has_turn.store(true, Ordering::Relaxed);
+            is_running.store(true, Ordering::Relaxed);
             let mut cancellation = CancelOnDrop { link: self, id: (session.era != Era::Modern).then_some(id) };
             let mut answer = self.exchange(&session, id, request.method, sent.params.as_deref(), &call).await;
             if let Err(HttpError::SessionLost(lost)) = answer {
@@ -156,9 +156,9 @@ impl HttpLink {
         let answer = tokio::select! {
             biased;
             answer = answered => answer?,
-            () = call.patience.is_over() => match has_turn.load(Ordering::Relaxed) {
-                true => return Err(UpstreamError::Timeout(call.patience.limit())),
-                false => return Err(UpstreamError::NoTurn(call.patience.limit())),
+            () = call.deadline.is_over() => match is_running.load(Ordering::Relaxed) {
+                true => return Err(UpstreamError::Timeout(call.deadline.limit())),
+                false => return Err(UpstreamError::QueueTimeout(call.deadline.limit())),
             },
         };
         if let ("tools/list", Ok(result)) = (request.method, &answer)
@@ -317,7 +317,7 @@ impl Drop for CancelOnDrop<'_> {
 struct HttpUpstream {
     link: Arc<HttpLink>,
     profile: ServerProfile,
-    subscriptions: Arc<Subscriptions>,
+    subscriptions: Arc<ListenSubscriptions>,
     background: Transport,
 }
 

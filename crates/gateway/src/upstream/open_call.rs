@@ -1,6 +1,6 @@
 //! A call that is under way: who hears what the server says before it answers.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -8,26 +8,23 @@ use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{mpsc, oneshot};
 
 use super::call_limiter::{AdmittedCall, CallQueue, CallTurn};
-use super::patience::Patience;
+use super::pausable_deadline::PausableDeadline;
 use super::request_params::with_progress_token;
-use super::{Interjection, ServerAnswer, UpstreamError};
+use super::{Interjection, MAX_QUESTIONS, ServerAnswer, UpstreamError};
 use crate::client_profile::ClientProfile;
-
-/// How many questions a server may ask in one call; further ones are refused, so that none can ask forever.
-const MAX_QUESTIONS: u32 = 64;
 
 /// The requests that a client may answer for a server.
 const QUESTIONS: [&str; 3] = ["elicitation/create", "sampling/createMessage", "roots/list"];
 
 /// A call that is under way.
 pub(super) struct OpenCall {
-    pub(super) patience: Patience,
+    pub(super) deadline: PausableDeadline,
     interjections: Option<mpsc::Sender<Interjection>>,
     /// The client's own token for the progress of this call.
     progress_token: Option<Box<RawValue>>,
     /// Which of [`QUESTIONS`] the client answers.
     answers: [bool; 3],
-    questions: AtomicU32,
+    questions: AtomicUsize,
     place: Mutex<Place>,
 }
 
@@ -50,11 +47,11 @@ impl OpenCall {
     ) -> Self {
         let answers = QUESTIONS.map(|method| client.answers(method));
         Self {
-            patience: Patience::new(limit),
+            deadline: PausableDeadline::new(limit),
             interjections,
             progress_token,
             answers,
-            questions: AtomicU32::new(0),
+            questions: AtomicUsize::new(0),
             place: Mutex::default(),
         }
     }
@@ -120,7 +117,7 @@ impl OpenCall {
         if self.questions.fetch_add(1, Ordering::Relaxed) >= MAX_QUESTIONS {
             return Err(refusal(-32600, "this call has asked too often"));
         }
-        let _paused = self.patience.pause();
+        let _paused = self.deadline.pause();
         let lent = LentTurn::of(self);
         let is_elicitation = method == "elicitation/create";
         let (reply, answer) = oneshot::channel();

@@ -18,7 +18,7 @@ use super::limits::ServiceLimits;
 use super::open_call::OpenCall;
 use super::open_calls::OpenCalls;
 use super::request_params::sent_params;
-use super::{FromServer, ServerAnswer, UpstreamEnd, UpstreamError, UpstreamRequest, needs_no_turn};
+use super::{FromServer, ServerAnswer, UpstreamEnd, UpstreamError, UpstreamRequest, bypasses_queue};
 use crate::client_profile::ClientProfile;
 use crate::jsonrpc::{self, ServerMessage};
 
@@ -113,12 +113,12 @@ impl ServerPeer {
         let sent = sent_params(request.params, modern_client, id);
         let call = OpenCall::new(request.client, request.interjections, sent.progress_token, limit);
         let call = self.calls.open(id, call);
-        let has_turn = AtomicBool::new(false);
+        let is_running = AtomicBool::new(false);
         let answered = async {
-            if !needs_no_turn(request.method) {
+            if !bypasses_queue(request.method) {
                 call.take_turn(&self.queue).await?;
             }
-            has_turn.store(true, Ordering::Relaxed);
+            is_running.store(true, Ordering::Relaxed);
             let mut pending = self.begin(id)?;
             let message = jsonrpc::request(Some(id), request.method, sent.params.as_deref());
             self.outgoing.send(message).await.map_err(|_| self.gone())?;
@@ -129,9 +129,9 @@ impl ServerPeer {
         tokio::select! {
             biased;
             answer = answered => answer,
-            () = call.patience.is_over() => match has_turn.load(Ordering::Relaxed) {
-                true => Err(UpstreamError::Timeout(call.patience.limit())),
-                false => Err(UpstreamError::NoTurn(call.patience.limit())),
+            () = call.deadline.is_over() => match is_running.load(Ordering::Relaxed) {
+                true => Err(UpstreamError::Timeout(call.deadline.limit())),
+                false => Err(UpstreamError::QueueTimeout(call.deadline.limit())),
             },
         }
     }

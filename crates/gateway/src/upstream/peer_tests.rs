@@ -221,7 +221,7 @@ async fn a_call_that_never_had_its_turn_says_nothing_against_the_service() {
     sent(&mut channels).await;
     let (waiting, _) = call(&peer, "waiting", json!({}), Duration::from_secs(1));
     let refused = waiting.await.unwrap().unwrap_err();
-    assert_eq!(refused, UpstreamError::NoTurn(Duration::from_secs(1)));
+    assert_eq!(refused, UpstreamError::QueueTimeout(Duration::from_secs(1)));
     assert!(!refused.is_fault_of_service());
     assert!(slow.await.unwrap().unwrap_err().is_fault_of_service());
 }

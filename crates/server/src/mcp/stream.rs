@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive};
 use axum::response::{IntoResponse, Response, Sse};
 use futures::{Stream, StreamExt, stream};
-use roost_gateway::endpoint::{EventStream, Session};
+use roost_gateway::endpoint::{ReplayBuffer, Session};
 use roost_gateway::era::{Era, NEWEST_LEGACY};
 use tokio::sync::{OwnedMutexGuard, mpsc, watch};
 
@@ -58,7 +58,7 @@ pub(super) fn legacy_events(
     admitted: AdmittedRequest,
     session: &Session,
     number: u64,
-    events: Arc<EventStream>,
+    events: Arc<ReplayBuffer>,
     after: u64,
 ) -> Response {
     let priming = priming(session, number).filter(|_| after == 0);
@@ -72,7 +72,7 @@ pub(super) fn general_events(
     admitted: AdmittedRequest,
     session: Arc<Session>,
     reader: OwnedMutexGuard<()>,
-    events: Arc<EventStream>,
+    events: Arc<ReplayBuffer>,
     after: u64,
 ) -> Response {
     let priming = priming(&session, 0).filter(|_| after == 0);
@@ -94,7 +94,7 @@ fn priming(session: &Session, number: u64) -> Option<Event> {
     is_expected.then(|| Event::default().id(format!("{number}_0")).retry(RETRY).data(""))
 }
 
-fn numbered(number: u64, events: Arc<EventStream>, after: u64) -> impl Stream<Item = Event> + Send + 'static {
+fn numbered(number: u64, events: Arc<ReplayBuffer>, after: u64) -> impl Stream<Item = Event> + Send + 'static {
     stream::unfold((events, after), move |(events, after)| async move {
         let (at, message) = events.after(after).await?;
         Some((Event::default().id(format!("{number}_{at}")).data(&*message), (events, at)))

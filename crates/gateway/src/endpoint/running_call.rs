@@ -20,7 +20,7 @@ const INTERJECTIONS: usize = 16;
 type Answering = Pin<Box<dyn Future<Output = Result<ServerAnswer, UpstreamError>> + Send>>;
 
 /// A call that runs. Dropping it cancels the call at the service.
-pub(super) struct OpenCall {
+pub(super) struct RunningCall {
     answering: Answering,
     interjections: mpsc::Receiver<Interjection>,
 }
@@ -33,7 +33,7 @@ pub(super) enum CallEvent {
     Said(Interjection),
 }
 
-impl OpenCall {
+impl RunningCall {
     pub(super) fn start(
         upstream: Arc<dyn Upstream>,
         context: Arc<ClientContext>,
