@@ -14,12 +14,12 @@ mod forward;
 mod headers;
 mod internal_calls;
 mod judging;
+mod known_tasks;
 mod lazy_tools;
 mod line_door;
 mod listen;
 mod log_level;
 mod methods;
-mod open_call;
 mod outlet;
 mod parked_calls;
 mod read_lists;
@@ -27,16 +27,19 @@ mod refusal;
 mod request;
 mod request_state;
 mod result_uris;
+mod running_call;
 mod session;
 mod sessions;
 mod subscriptions;
 mod surface;
 mod suspended_tickets;
 mod task_ids;
+mod tasks;
 mod updates;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::broadcast;
@@ -45,23 +48,28 @@ use tokio_util::task::TaskTracker;
 
 pub use backend::{Backend, DEFAULT_PATIENCE, UnaskedMessage};
 pub use door::{IncomingRequest, response};
-pub use outlet::{EventStream, Outlet, StreamBeginning};
+pub use outlet::{Outlet, ReplayBuffer, StreamBeginning};
 pub use refusal::McpRefusal;
 pub use request::{ClientContext, names_revision};
 pub use session::Session;
 pub use surface::View;
 
+use self::known_tasks::KnownTasks;
 use self::parked_calls::ParkedCalls;
 use self::read_lists::ReadLists;
 use self::request_state::StateKey;
 use self::sessions::Sessions;
-use self::subscriptions::Subscriptions;
+use self::subscriptions::ResourceSubscriptions;
 use self::surface::Surface;
 use self::suspended_tickets::SuspendedTickets;
 use crate::catalog::Audience;
 use crate::governor::Governor;
 use crate::namespace::MAX_NAME;
 
+/// How long a client may take to answer what a service asks it, or to take its call up again.
+const ANSWER_LIMIT: Duration = Duration::from_mins(10);
+/// How often what nobody uses any more is looked for.
+const SWEEP_INTERVAL: Duration = Duration::from_mins(1);
 /// Messages of services that may wait for a slow client; beyond it the client misses some.
 const UNASKED: usize = 256;
 /// Views whose lists are kept; beyond it all are made anew.
@@ -91,11 +99,12 @@ pub struct Endpoint {
     governor: Arc<dyn Governor>,
     settings: EndpointSettings,
     surfaces: Mutex<HashMap<(View, Audience), Arc<Surface>>>,
-    sessions: Sessions,
+    sessions: Arc<Sessions>,
     read_lists: ReadLists,
     parked: ParkedCalls,
-    suspended: SuspendedTickets,
-    subscriptions: Subscriptions,
+    suspended: Arc<SuspendedTickets>,
+    known_tasks: Arc<KnownTasks>,
+    subscriptions: ResourceSubscriptions,
     /// What the endpoint itself says of services: that a resource may have changed unheard.
     said: broadcast::Sender<Arc<UnaskedMessage>>,
     /// Everything that runs for clients.
@@ -112,16 +121,20 @@ impl Endpoint {
     ) -> Result<Arc<Self>, getrandom::Error> {
         let (tasks, closing) = (TaskTracker::new(), CancellationToken::new());
         let (said, _) = broadcast::channel(UNASKED);
+        let (sessions, suspended) = (Arc::<Sessions>::default(), Arc::<SuspendedTickets>::default());
+        let known_tasks = Arc::<KnownTasks>::default();
+        tasks.spawn(sweep(sessions.clone(), suspended.clone(), known_tasks.clone(), closing.clone()));
         Ok(Arc::new(Self {
             parked: ParkedCalls::new(StateKey::new()?, tasks.clone(), closing.clone()),
-            subscriptions: Subscriptions::new(backend.clone(), said.clone(), tasks.clone()),
+            subscriptions: ResourceSubscriptions::new(backend.clone(), said.clone(), tasks.clone()),
             backend,
             governor,
             settings,
             surfaces: Mutex::default(),
-            sessions: Sessions::default(),
+            sessions,
             read_lists: ReadLists::default(),
-            suspended: SuspendedTickets::default(),
+            suspended,
+            known_tasks,
             said,
             tasks,
             closing,
@@ -136,6 +149,8 @@ impl Endpoint {
     /// Ends every session and stream, and waits for what runs.
     pub async fn close(&self) {
         self.begin_closing();
+        // Their permits are given back, which is recorded.
+        self.known_tasks.clear();
         self.tasks.close();
         self.tasks.wait().await;
     }
@@ -170,5 +185,24 @@ impl Endpoint {
         }
         surfaces.insert(key, surface.clone());
         surface
+    }
+}
+
+/// Ends what nobody uses any more, until the endpoint closes.
+async fn sweep(
+    sessions: Arc<Sessions>,
+    suspended: Arc<SuspendedTickets>,
+    known_tasks: Arc<KnownTasks>,
+    closing: CancellationToken,
+) {
+    let mut ticks = tokio::time::interval(SWEEP_INTERVAL);
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            () = closing.cancelled() => return,
+        }
+        sessions.end_unused();
+        suspended.forget_expired();
+        known_tasks.forget_expired();
     }
 }

@@ -24,33 +24,33 @@ pub(crate) struct Occupant<'a, K, A> {
 
 /// Whether a table takes a new entry.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Room<K> {
+pub(crate) enum Admission<K> {
     /// As it is.
     Free,
     /// When this one has gone.
-    InsteadOf(K),
+    Evict(K),
     /// Not now: those that would have to go cannot.
-    None,
+    Full,
 }
 
 impl FairShare {
     /// Finds room for an entry of `newcomer`. Who has its share already gives its own oldest entry; in a full table it is
     /// the oldest of whoever has most.
-    pub(crate) fn room<'a, K, A: Ord>(
+    pub(crate) fn admit<'a, K, A: Ord>(
         &self,
         newcomer: &Principal,
         occupants: impl Iterator<Item = Occupant<'a, K, A>>,
-    ) -> Room<K> {
+    ) -> Admission<K> {
         let occupants: Vec<_> = occupants.collect();
         let mut counts = HashMap::<&Principal, usize>::new();
         occupants.iter().for_each(|occupant| *counts.entry(occupant.owner).or_default() += 1);
         let has_its_share = counts.get(newcomer).is_some_and(|count| *count >= self.of_one);
         if !has_its_share && occupants.len() < self.of_all {
-            return Room::Free;
+            return Admission::Free;
         }
         let may_go = occupants.into_iter().filter(|occupant| !has_its_share || occupant.owner == newcomer);
         let going = may_go.filter_map(|Occupant { key, owner, since }| Some((Reverse(counts[owner]), since?, key)));
-        going.min_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1))).map_or(Room::None, |(.., key)| Room::InsteadOf(key))
+        going.min_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1))).map_or(Admission::Full, |(.., key)| Admission::Evict(key))
     }
 }
 
@@ -70,19 +70,19 @@ mod tests {
                 let since = entry.is_lowercase().then_some(key);
                 Occupant { key, owner, since }
             });
-            table.room(&named(newcomer), occupants)
+            table.admit(&named(newcomer), occupants)
         };
         for (newcomer, entries, expected) in [
-            ('a', "", Room::Free),
-            ('a', "baab", Room::Free),
-            ('a', "baaa", Room::InsteadOf(1)),
-            ('a', "bAaa", Room::InsteadOf(2)),
-            ('a', "bAAA", Room::None),
-            ('c', "baaab", Room::InsteadOf(1)),
-            ('c', "bAAAb", Room::InsteadOf(0)),
-            ('b', "baaab", Room::InsteadOf(1)),
-            ('f', "abcde", Room::InsteadOf(0)),
-            ('f', "ABCDE", Room::None),
+            ('a', "", Admission::Free),
+            ('a', "baab", Admission::Free),
+            ('a', "baaa", Admission::Evict(1)),
+            ('a', "bAaa", Admission::Evict(2)),
+            ('a', "bAAA", Admission::Full),
+            ('c', "baaab", Admission::Evict(1)),
+            ('c', "bAAAb", Admission::Evict(0)),
+            ('b', "baaab", Admission::Evict(1)),
+            ('f', "abcde", Admission::Evict(0)),
+            ('f', "ABCDE", Admission::Full),
         ] {
             assert_eq!(room(newcomer, entries), expected, "{newcomer} comes to {entries:?}");
         }

@@ -180,7 +180,7 @@ impl EngineGovernor {
 
 /// Whether a call is one of a tool of the gateway itself that changes nothing; what a service says of its own tools never
 /// counts.
-fn only_looks(call: &GatewayCall<'_>) -> bool {
+fn is_read_only(call: &GatewayCall<'_>) -> bool {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Hints {
@@ -306,7 +306,7 @@ impl Governor for EngineGovernor {
                 // Not the name that the client sees: at the address of one service that has no prefix.
                 let qualified = call.namespace.map(|namespace| namespace.qualify(call.routed_tool, MAX_NAME));
                 let tool = qualified.unwrap_or_else(|| call.tool.into());
-                let only_looks = call.access == Access::Read || only_looks(call);
+                let only_looks = call.access == Access::Read || is_read_only(call);
                 let always_asks = false;
                 let tool_call = GatewayToolCall { tool, input, runtime_tool_call_id, only_looks, always_asks };
                 let failed = |error: &dyn std::fmt::Display| Decided::failed("gateway:failed", error.to_string());

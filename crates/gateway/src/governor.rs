@@ -81,6 +81,7 @@ pub trait Governor: Send + Sync + 'static {
     /// Judges a call, and waits for a person where the policy asks. Dropping the future withdraws the question.
     async fn judge(&self, call: &GatewayCall<'_>) -> Permit;
 
-    /// Records how an allowed call ended, also one that was cancelled. `result` is what the client gets.
+    /// Records how an allowed call ended, also one that was cancelled. `result` is what the client gets: a result,
+    /// or the words of an error.
     async fn finish(&self, ticket: Ticket, report: CallReport, result: Option<&RawValue>);
 }

@@ -3,7 +3,6 @@
 mod address_policy;
 mod call_limiter;
 mod connector;
-mod event_stream;
 mod handshake;
 mod http;
 mod http_auth;
@@ -14,13 +13,14 @@ mod oauth;
 mod open_call;
 mod open_calls;
 mod param_headers;
-mod patience;
+mod pausable_deadline;
 mod peer;
 mod peer_upstream;
 mod probe;
 mod request_params;
 mod service_log;
 mod sse;
+mod sse_reader;
 mod stdio;
 mod subscriptions;
 mod wasm;
@@ -38,7 +38,7 @@ pub use connector::{ConnectError, ConnectTarget, Connected, Connector, Connector
 pub use limits::DefaultLimits;
 pub use login_store::{LoginKey, LoginStore};
 pub use oauth::{LoginRequest, PendingLogin};
-use probe::needs_no_turn;
+use probe::bypasses_queue;
 pub use probe::probe;
 pub use service_log::{LogSource, ServiceLog};
 pub use wasm::{GatewayAccess, ModelCall, ModelServer, ModelSettings, ModuleGateway, WasmSettings};
@@ -47,6 +47,9 @@ use crate::client_profile::ClientProfile;
 use crate::era::Era;
 use crate::lifecycle::ServiceFault;
 use crate::raw_object::to_raw;
+
+/// How many questions a server may ask in one call; further ones are refused, so that none can ask forever.
+pub(crate) const MAX_QUESTIONS: usize = 64;
 
 /// What a server answered: its result or its error object, as it wrote them.
 pub type ServerAnswer = Result<Box<RawValue>, Box<RawValue>>;
@@ -68,7 +71,7 @@ pub enum UpstreamError {
     Busy(usize),
     /// Other calls took all of the time, so the service never saw this one.
     #[error("other calls kept the service busy for {0:?}; try again later")]
-    NoTurn(Duration),
+    QueueTimeout(Duration),
     /// The answer is too long to be read; how long it is may follow from what the caller asked for.
     #[error("the service failed: its answer has {bytes} bytes or more; maxPayloadBytes allows {limit}")]
     AnswerTooLarge {
@@ -94,7 +97,7 @@ impl UpstreamError {
             Self::Timeout(_) | Self::Gone(_) => true,
             // The login of one principal says nothing about the calls of the others.
             Self::Failed(fault, _) => *fault != ServiceFault::Unauthorized,
-            Self::Busy(_) | Self::NoTurn(_) | Self::TooLarge { .. } | Self::AnswerTooLarge { .. } => false,
+            Self::Busy(_) | Self::QueueTimeout(_) | Self::TooLarge { .. } | Self::AnswerTooLarge { .. } => false,
         }
     }
 }
@@ -200,6 +203,12 @@ pub trait Upstream: Send + Sync + 'static {
     /// The tools that were listed last have been compared with what was approved: from now on calls may use what is behind
     /// them.
     fn list_reviewed(&self) {}
+
+    /// Keeps a connection that is shared from being closed for being idle, but not from making room for somebody who needs
+    /// it more: the server may remember something between calls.
+    fn keep(&self) -> Box<dyn Send + Sync> {
+        Box::new(())
+    }
 
     /// Returns when the connection has ended, and why.
     async fn ended(&self) -> UpstreamEnd;

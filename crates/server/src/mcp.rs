@@ -17,7 +17,7 @@ use axum::routing::post;
 use axum::{Extension, Json, Router};
 use bytes::Bytes;
 use roost_gateway::endpoint::{
-    self, Endpoint, EventStream, IncomingRequest, McpRefusal, Outlet, Session, StreamBeginning, View, names_revision,
+    self, Endpoint, IncomingRequest, McpRefusal, Outlet, ReplayBuffer, Session, StreamBeginning, View, names_revision,
 };
 use roost_gateway::era::{LEGACY, MODERN};
 use roost_gateway::jsonrpc::{self, ServerMessage};
@@ -28,12 +28,12 @@ use roost_model::ids::DeviceId;
 use roost_rpc::Scope;
 use serde_json::json;
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::sleep;
 
 use self::detached::DetachOnDrop;
 pub(crate) use self::local::{AttachLine, LineConnection, serve_lines};
-use self::stream::{ModernAnswer, legacy_events, modern_events};
+use self::stream::{ModernAnswer, legacy_events, modern_events, runtime_ended};
 use crate::agents::Agent;
 use crate::caller::{Caller, Door};
 use crate::guard::AdmittedRequest;
@@ -207,9 +207,14 @@ impl HttpDoor {
 
     fn initialize(self, incoming: &IncomingRequest<'_>) -> Response {
         let Visitor { endpoint, principal, view } = self.visitor;
-        let general = Outlet::Stream(Arc::new(EventStream::default()));
+        let general = Outlet::Stream(Arc::new(ReplayBuffer::default()));
         let (session, result) = match endpoint.initialize(principal, view, incoming.params, general) {
-            Ok((session, result)) => (Some(session), Ok(result)),
+            Ok((session, result)) => {
+                if let Some(runtime) = self.admitted.runtime {
+                    endpoint.spawn(end_with_runtime(endpoint.clone(), session.clone(), runtime));
+                }
+                (Some(session), Ok(result))
+            }
             Err(refusal) => (None, Err(refusal)),
         };
         let mut response = answer(StatusCode::OK, &endpoint::response(incoming.id, &result));
@@ -304,6 +309,14 @@ impl HttpDoor {
             }
         };
         Ok(modern_events(self.host, self.admitted, first, said, answering))
+    }
+}
+
+/// Ends the session of an agent when its token dies: nobody could answer what is asked in it any more.
+async fn end_with_runtime(endpoint: Arc<Endpoint>, session: Arc<Session>, runtime: watch::Receiver<()>) {
+    tokio::select! {
+        () = runtime_ended(runtime) => endpoint.end_session(&session),
+        () = session.ended.cancelled() => {}
     }
 }
 

@@ -60,6 +60,8 @@ struct State {
     attempts: watch::Sender<u64>,
     /// How often tools were listed from the first page on.
     lists: watch::Sender<u64>,
+    /// How often it was probed.
+    probes: watch::Sender<u64>,
 }
 
 impl Default for FakeServer {
@@ -75,6 +77,7 @@ impl Default for FakeServer {
             connections: Mutex::default(),
             attempts: watch::Sender::new(0),
             lists: watch::Sender::new(0),
+            probes: watch::Sender::new(0),
         }))
     }
 }
@@ -153,6 +156,11 @@ impl FakeServer {
     /// Returns when so many tried to connect.
     pub async fn attempted(&self, times: u64) {
         let _ = self.0.attempts.subscribe().wait_for(|attempts| *attempts >= times).await;
+    }
+
+    /// Returns when it was probed so often.
+    pub async fn probed(&self, times: u64) {
+        let _ = self.0.probes.subscribe().wait_for(|probes| *probes >= times).await;
     }
 
     /// Returns when the tools were listed so often.
@@ -290,7 +298,10 @@ impl FakeConnection {
                 }
                 Ok(page)
             }
-            "ping" => play(&state.probing).await.map(|()| json!({})),
+            "ping" => {
+                state.probes.send_modify(|probes| *probes += 1);
+                play(&state.probing).await.map(|()| json!({}))
+            }
             _ => {
                 play(&state.calling).await?;
                 Ok(json!({ "content": [{ "type": "text", "text": params["arguments"].to_string() }] }))

@@ -42,8 +42,10 @@ pub fn check_server(url: &str, revision: &str) -> SuiteRun {
             continue;
         }
         scenarios += 1;
-        for check in serde_json::from_str::<Vec<Value>>(&results).unwrap() {
-            checks += 1;
+        let made = serde_json::from_str::<Vec<Value>>(&results).unwrap();
+        assert!(!made.is_empty(), "{} checked nothing", folder.display());
+        checks += made.len();
+        for check in made {
             if check["status"] == "FAILURE" || check["status"] == "WARNING" {
                 said.push_str(&format!("{}: {}\n", check["id"], check["errorMessage"]));
                 failed.push(check["id"].as_str().unwrap().to_owned());
@@ -53,6 +55,7 @@ pub fn check_server(url: &str, revision: &str) -> SuiteRun {
     let (_, required) = REQUIRED.into_iter().find(|(known, _)| *known == revision).unwrap();
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(scenarios >= required, "only {scenarios} of {required} scenarios ran:\n{said}{complaint}");
+    assert!(output.status.success() || !failed.is_empty(), "the suite failed, {}:\n{said}{complaint}", output.status);
     failed.sort();
     println!("{revision} at {url}: {scenarios} scenarios, {checks} checks, {} failed", failed.len());
     SuiteRun { failed, said }

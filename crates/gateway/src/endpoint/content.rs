@@ -17,21 +17,23 @@ use super::methods::MethodAnswer;
 use super::refusal::{INVALID_PARAMS, McpRefusal, RESOURCE_NOT_FOUND};
 use super::request::Request;
 use super::session::Session;
+use super::subscriptions::Subscription;
 use super::surface::{Surface, View};
 use crate::catalog::{Audience, OfferedService};
 use crate::governor::Access;
 use crate::namespace::MAX_NAME;
 use crate::raw_object::{RawObject, to_raw};
 
+/// The name under which subscriptions of clients of both eras are judged.
+const SUBSCRIBE: &str = "resources/subscribe";
+
 /// A resource as its service knows it.
-struct FoundResource<'a> {
+struct FoundResource {
     service: Arc<OfferedService>,
     address: String,
-    /// The request's parameters with that address.
-    params: RawObject<'a>,
 }
 
-impl FoundResource<'_> {
+impl FoundResource {
     /// Whether the service itself lists this address.
     fn access(&self) -> Access {
         match self.service.resources.iter().any(|item| item.key == self.address) {
@@ -57,9 +59,11 @@ impl Endpoint {
     }
 
     pub(super) async fn read_resource(&self, request: &Request<'_>) -> MethodAnswer {
-        let found = self.find_resource(request)?;
+        let found = self.find_resource(request, &request.text("uri")?)?;
         let (access, told) = (found.access(), to_raw(&json!({ "uri": found.address })));
-        self.forward_content(Forwarding { request, service: &found.service, params: found.params }, access, told).await
+        let mut params = request.params.clone();
+        params.set_text("uri", &found.address);
+        self.forward_content(Forwarding { request, service: &found.service, params }, access, told).await
     }
 
     /// `completion/complete`: for an argument of a prompt, or of a template of addresses.
@@ -94,56 +98,53 @@ impl Endpoint {
 
     pub(super) async fn change_subscription(&self, request: &Request<'_>, session: &Arc<Session>) -> MethodAnswer {
         let uri = request.text("uri")?;
-        if request.method == "resources/unsubscribe" {
-            session.subscriptions.lock().remove(&uri);
-            return Ok(to_raw(&json!({})));
+        match request.method {
+            "resources/unsubscribe" => drop(session.subscriptions.lock().remove(&uri)),
+            _ => session.subscribe(&uri, self.subscribe(request, &uri).await?)?,
         }
-        let found = self.find_resource(request)?;
-        let told = to_raw(&json!({ "uri": found.address }));
-        let tool = seen_method(request, &found.service);
-        let ticket = self.permit(request, &found.service, judged(request, &tool, found.access(), told)).await?;
-        let result = to_raw(&json!({}));
-        match self.subscriptions.subscribe(request.context, &found.service, &found.address).await {
-            Ok(subscription) => {
-                ticket.finish(Ok(&result)).await;
-                session.subscribe(&uri, subscription)?;
-                Ok(result)
-            }
-            Err(refusal) => {
-                ticket.finish(Err(&refusal.message())).await;
-                Err(refusal)
-            }
-        }
+        Ok(to_raw(&json!({})))
     }
 
-    /// The resource in `uri`.
-    fn find_resource<'a>(&self, request: &'a Request<'a>) -> Result<FoundResource<'a>, McpRefusal> {
-        let uri = request.text("uri")?;
+    /// Subscribes to a resource, if the policy lets it pass.
+    pub(super) async fn subscribe(&self, request: &Request<'_>, uri: &str) -> Result<Subscription, McpRefusal> {
+        let found = self.find_resource(request, uri)?;
+        let told = to_raw(&json!({ "uri": found.address }));
+        let tool = seen_method(request, SUBSCRIBE, &found.service);
+        let judged = judged(SUBSCRIBE, &tool, found.access(), told);
+        let ticket = self.permit(request, &found.service, judged).await?;
+        let subscribed = self.subscriptions.subscribe(request.context, &found.service, &found.address).await;
+        match &subscribed {
+            Ok(_) => ticket.finish(Ok(&to_raw(&json!({})))).await,
+            Err(refusal) => ticket.finish(Err(refusal)).await,
+        }
+        subscribed
+    }
+
+    /// The resource at `uri`, which is written as the client sees it.
+    fn find_resource(&self, request: &Request<'_>, uri: &str) -> Result<FoundResource, McpRefusal> {
         let surface: Arc<Surface> = self.usable_surface(request.context)?;
         let code = if request.context.is_modern() { INVALID_PARAMS } else { RESOURCE_NOT_FOUND };
-        let Some((service, address)) = surface.resource(&uri) else {
+        let Some((service, address)) = surface.resource(uri) else {
             return Err(McpRefusal::with(code, "Resource not found", json!({ "uri": uri })));
         };
-        let mut params = request.params.clone();
-        params.set_text("uri", &address);
-        Ok(FoundResource { service: service.clone(), address, params })
+        Ok(FoundResource { service: service.clone(), address })
     }
 
     async fn forward_content(&self, forwarding: Forwarding<'_>, access: Access, told: Box<RawValue>) -> MethodAnswer {
         let request = forwarding.request;
-        let tool = seen_method(request, forwarding.service);
-        self.forward_judged(forwarding, judged(request, &tool, access, told)).await?
+        let tool = seen_method(request, request.method, forwarding.service);
+        self.forward_judged(forwarding, judged(request.method, &tool, access, told)).await?
     }
 }
 
-fn judged<'a>(request: &'a Request<'_>, tool: &'a str, access: Access, told: Box<RawValue>) -> Judged<'a> {
-    Judged { access, tool, routed_tool: request.method, arguments: Some(told), annotations: None }
+fn judged<'a>(method: &'a str, tool: &'a str, access: Access, told: Box<RawValue>) -> Judged<'a> {
+    Judged { access, tool, routed_tool: method, arguments: Some(told), annotations: None }
 }
 
 /// The name of a method as the client would see it as a tool.
-fn seen_method(request: &Request<'_>, service: &OfferedService) -> String {
+fn seen_method(request: &Request<'_>, method: &str, service: &OfferedService) -> String {
     match request.context.view {
-        View::One(_) => request.method.to_owned(),
-        View::All | View::Lazy => service.namespace.qualify(request.method, MAX_NAME),
+        View::One(_) => method.to_owned(),
+        View::All | View::Lazy => service.namespace.qualify(method, MAX_NAME),
     }
 }

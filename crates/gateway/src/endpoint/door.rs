@@ -13,7 +13,7 @@ use super::refusal::McpRefusal;
 use super::request::{ClientContext, Request, modern_profile};
 use super::session::{Session, message};
 use super::surface::View;
-use super::updates::{Update, Updates};
+use super::updates::{LISTS, RESOURCE_UPDATED, Update, Updates, changed_resource};
 use crate::catalog::OfferedService;
 use crate::client_profile::ClientProfile;
 use crate::era::{Era, LEGACY, NEWEST_LEGACY};
@@ -149,7 +149,7 @@ impl Endpoint {
     /// Ends a session: what runs for it is cancelled.
     pub fn end_session(&self, session: &Session) {
         self.sessions.remove(session);
-        session.subscriptions.lock().clear();
+        session.let_go();
     }
 
     /// Takes a notification of a legacy client.
@@ -201,25 +201,32 @@ impl Endpoint {
                 update = updates.next(&self) => update,
                 () = session.ended.cancelled() => None,
             };
-            let (method, params) = match update {
+            match update {
                 None => break,
-                Some(Update::List(list)) => (format!("notifications/{list}/list_changed"), None),
+                Some(Update::List(list)) => session.tell_of_list(list).await,
                 Some(Update::Resource { uri, params }) => {
-                    if !session.subscriptions.lock().contains_key(&uri) {
-                        continue;
+                    if session.subscriptions.lock().contains_key(&uri) {
+                        session.tell(RESOURCE_UPDATED, Some(&params)).await;
                     }
-                    ("notifications/resources/updated".to_owned(), Some(params))
+                }
+                Some(Update::Lost) => {
+                    for list in LISTS.into_iter().filter(|list| updates.surface().has(list)) {
+                        session.tell_of_list(list).await;
+                    }
+                    let subscribed: Vec<_> = session.subscriptions.lock().keys().cloned().collect();
+                    for uri in subscribed {
+                        session.tell(RESOURCE_UPDATED, Some(&changed_resource(&uri))).await;
+                    }
                 }
                 Some(Update::Other { method, params }) => {
-                    if method == "notifications/message" && !is_wanted(Some(session.log_level()), params.as_deref()) {
-                        continue;
+                    let is_log = method == "notifications/message";
+                    if !is_log || is_wanted(Some(session.log_level()), params.as_deref()) {
+                        session.tell(&method, params.as_deref()).await;
                     }
-                    (method, params)
                 }
-            };
-            session.general.send(message(jsonrpc::request(None, &method, params.as_deref()))).await;
+            }
         }
-        session.subscriptions.lock().clear();
+        session.let_go();
         if let Outlet::Stream(stream) = &session.general {
             stream.end(None);
         }

@@ -16,12 +16,13 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::Endpoint;
+use super::known_tasks::begun_task;
 use super::log_level::LogLevel;
-use super::open_call::{CallEvent, OpenCall, OpenTicket};
 use super::parked_calls::ParkedCall;
 use super::refusal::{INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, McpRefusal, RESOURCE_NOT_FOUND};
 use super::request::{LOG_LEVEL, Request, strip_era};
 use super::result_uris;
+use super::running_call::{CallEvent, OpenTicket, RunningCall};
 use super::session::{Session, message};
 use super::surface::View;
 use super::task_ids;
@@ -30,12 +31,10 @@ use crate::catalog::OfferedService;
 use crate::era::Era;
 use crate::jsonrpc;
 use crate::raw_object::{RawObject, text, to_raw};
-use crate::upstream::{Interjection, ServerAnswer, Upstream, UpstreamError};
+use crate::upstream::{Interjection, MAX_QUESTIONS, ServerAnswer, Upstream, UpstreamError};
 
 /// How often a modern service may ask before it must answer.
 const MAX_ROUNDS: usize = 16;
-/// How many requests a legacy service may make in one call.
-const MAX_QUESTIONS: usize = 64;
 /// The members by which a client takes a call up again.
 const INPUT_RESPONSES: &str = "inputResponses";
 const REQUEST_STATE: &str = "requestState";
@@ -95,7 +94,7 @@ impl Endpoint {
             Err(reason) => {
                 let why = unusable(service, &reason);
                 if let Some(ticket) = ticket {
-                    ticket.finish(Err(&reason)).await;
+                    ticket.finish(Err(&why)).await;
                 }
                 return Err(why);
             }
@@ -103,6 +102,7 @@ impl Endpoint {
         strip_era(&mut forwarding.params);
         match forwarding.request.session {
             Some(session) => {
+                session.keep_connection(&service.id, &upstream);
                 let client = LegacyClient { forwarding: &forwarding, session };
                 let answer = self.call_for_legacy(&client, upstream).await;
                 self.complete(&forwarding, ticket, answer).await
@@ -114,16 +114,16 @@ impl Endpoint {
         }
     }
 
-    fn start(&self, forwarding: &Forwarding<'_>, upstream: Arc<dyn Upstream>, params: Box<RawValue>) -> OpenCall {
+    fn start(&self, forwarding: &Forwarding<'_>, upstream: Arc<dyn Upstream>, params: Box<RawValue>) -> RunningCall {
         let patience = self.backend.patience(&forwarding.service.id);
-        OpenCall::start(upstream, forwarding.request.context.clone(), forwarding.request.method, params, patience)
+        RunningCall::start(upstream, forwarding.request.context.clone(), forwarding.request.method, params, patience)
     }
 
     /// Follows a call of a modern client until it is answered, or needs something of the client.
     async fn drive(
         &self,
         forwarding: &Forwarding<'_>,
-        mut call: OpenCall,
+        mut call: RunningCall,
         ticket: Option<OpenTicket>,
         asked: usize,
     ) -> Result<Box<RawValue>, McpRefusal> {
@@ -225,8 +225,10 @@ impl Endpoint {
         answer: Result<ServerAnswer, UpstreamError>,
     ) -> Result<Box<RawValue>, McpRefusal> {
         let service = forwarding.service;
+        let mut task = None;
         let result = match answer {
             Ok(Ok(result)) => {
+                task = (forwarding.request.method == "tools/call").then(|| begun_task(&result)).flatten();
                 self.backend.note_outcome(&service.id, CallOutcome::Answered);
                 Ok(shape(forwarding, result))
             }
@@ -242,13 +244,18 @@ impl Endpoint {
                 Err(unusable(service, &error.to_string()))
             }
         };
+        if let Some(id) = task {
+            let principal = forwarding.request.context.principal.clone();
+            self.known_tasks.begin((principal, service.id.clone(), id), ticket);
+            return result;
+        }
         let Some(ticket) = ticket else { return result };
         match &result {
             Ok(result) if is_input_required(result) => {
                 self.suspended.put(&forwarding.request.context.principal, &forwarding.digest(), ticket);
             }
             Ok(result) => ticket.finish(Ok(result)).await,
-            Err(refusal) => ticket.finish(Err(&refusal.message())).await,
+            Err(refusal) => ticket.finish(Err(refusal)).await,
         }
         result
     }
@@ -262,7 +269,7 @@ struct LegacyClient<'a> {
 
 impl LegacyClient<'_> {
     /// Follows a call to its answer, and asks the client for what a legacy service needs meanwhile.
-    async fn follow(&self, mut call: OpenCall) -> Result<ServerAnswer, UpstreamError> {
+    async fn follow(&self, mut call: RunningCall) -> Result<ServerAnswer, UpstreamError> {
         let mut questions = FuturesUnordered::new();
         let mut asked = 0;
         loop {

@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 use super::Endpoint;
 use super::refusal::McpRefusal;
 use super::request::Request;
-use super::session::message;
-use super::updates::{Update, Updates};
+use super::session::{MAX_SUBSCRIPTIONS, message};
+use super::updates::{LISTS, RESOURCE_UPDATED, Update, Updates, changed_resource};
 use crate::jsonrpc;
 use crate::raw_object::{RawObject, to_raw};
 
@@ -34,13 +34,15 @@ impl Endpoint {
         let wrong = || McpRefusal::invalid_params("subscriptions/listen needs \"notifications\", an object");
         let filter = request.params.get("notifications").ok_or_else(wrong)?;
         let mut filter: Filter = serde_json::from_str(filter.get()).map_err(|_| wrong())?;
+        if filter.resource_subscriptions.len() > MAX_SUBSCRIPTIONS {
+            let why = format!("a request can subscribe to {MAX_SUBSCRIPTIONS} resources; name fewer");
+            return Err(McpRefusal::invalid_params(why));
+        }
         let mut updates = Updates::new(self, request.context.clone());
-        let surface = self.surface_of(request.context);
         let mut subscriptions = Vec::new();
         for uri in std::mem::take(&mut filter.resource_subscriptions) {
-            // What cannot be subscribed to is missing in the acknowledgement.
-            let Some((service, original)) = surface.resource(&uri) else { continue };
-            if let Ok(subscription) = self.subscriptions.subscribe(request.context, service, &original).await {
+            // What is denied, or cannot be subscribed to, is missing in the acknowledgement.
+            if let Ok(subscription) = self.subscribe(request, &uri).await {
                 subscriptions.push(subscription);
                 filter.resource_subscriptions.insert(uri);
             }
@@ -67,24 +69,35 @@ impl Endpoint {
             };
             let Some(update) = update else { break };
             match update {
-                Update::List(list) => {
-                    let is_wanted = match list {
-                        "tools" => filter.tools_list_changed,
-                        "prompts" => filter.prompts_list_changed,
-                        _ => filter.resources_list_changed,
-                    };
-                    if is_wanted {
-                        tell(request, &format!("notifications/{list}/list_changed"), None).await;
-                    }
-                }
+                Update::List(list) => tell_of_list(request, &filter, list).await,
                 Update::Resource { uri, params } if filter.resource_subscriptions.contains(&uri) => {
-                    tell(request, "notifications/resources/updated", Some(&params)).await;
+                    tell(request, RESOURCE_UPDATED, Some(&params)).await;
+                }
+                Update::Lost => {
+                    for list in LISTS {
+                        tell_of_list(request, &filter, list).await;
+                    }
+                    for uri in &filter.resource_subscriptions {
+                        tell(request, RESOURCE_UPDATED, Some(&changed_resource(uri))).await;
+                    }
                 }
                 Update::Resource { .. } | Update::Other { .. } => {}
             }
         }
         drop(subscriptions);
         Ok(self.own_result(request, json!({ "_meta": { SUBSCRIPTION_ID: request.id } })))
+    }
+}
+
+/// Tells of a changed list if the client wants to hear of it.
+async fn tell_of_list(request: &Request<'_>, filter: &Filter, list: &str) {
+    let is_wanted = match list {
+        "tools" => filter.tools_list_changed,
+        "prompts" => filter.prompts_list_changed,
+        _ => filter.resources_list_changed,
+    };
+    if is_wanted {
+        tell(request, &format!("notifications/{list}/list_changed"), None).await;
     }
 }
 

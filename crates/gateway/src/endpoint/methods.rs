@@ -14,10 +14,10 @@ use super::refusal::{INTERNAL_ERROR, McpRefusal};
 use super::request::{ClientContext, Request};
 use super::session::Session;
 use super::surface::{ListKind, Surface, Target, View};
-use super::task_ids::{self, TASK_ID};
 use crate::catalog::OfferedService;
 use crate::era::{Era, MODERN};
 use crate::governor::Access;
+use crate::principal::Principal;
 use crate::raw_object::{RawObject, to_raw};
 use crate::upstream::UpstreamRequest;
 
@@ -175,6 +175,9 @@ impl Endpoint {
             annotations: target.annotations.as_deref(),
         };
         params.set_text("name", &target.name);
+        if let Principal::Session(_) = request.context.principal {
+            keep_known(&mut params);
+        }
         let forwarding = Forwarding { request, service: &target.service, params };
         match self.forward_judged(forwarding, judged).await {
             Ok(answer) => answer,
@@ -217,39 +220,6 @@ impl Endpoint {
         self.own_result(request, result)
     }
 
-    /// A task belongs to one service, and only clients of its era can speak of it. The aggregate has no list of all tasks.
-    async fn task(&self, request: &Request<'_>) -> MethodAnswer {
-        let surface = self.usable_surface(request.context)?;
-        if !surface.has_tasks(&request.context.profile.era) {
-            return Err(McpRefusal::no_method(request.method));
-        }
-        let mut params = request.params.clone();
-        let service = match (&surface.view, request.method) {
-            (View::One(_), _) => surface.services.first(),
-            (View::All | View::Lazy, "tasks/list") => return Err(McpRefusal::no_method(request.method)),
-            (View::All | View::Lazy, _) => {
-                let seen = request.text(TASK_ID)?;
-                let (namespace, id) = task_ids::resolve(&seen).unwrap_or_default();
-                params.set_text(TASK_ID, id);
-                surface.services.iter().find(|service| service.namespace.as_str() == namespace)
-            }
-        };
-        let has_tasks = |service: &&Arc<OfferedService>| service.has_tasks(&request.context.profile.era);
-        match service.filter(has_tasks) {
-            Some(service) => self.forward_ungoverned(request, service, params).await,
-            None => Err(McpRefusal::invalid_params("no service has this task")),
-        }
-    }
-
-    async fn forward_ungoverned(
-        &self,
-        request: &Request<'_>,
-        service: &Arc<OfferedService>,
-        params: RawObject<'_>,
-    ) -> MethodAnswer {
-        self.forward(Forwarding { request, service, params }, async || Ok(None)).await
-    }
-
     /// `logging/setLevel`: keeps the level, and tells the legacy services that this client sees.
     async fn set_level(&self, request: &Request<'_>, session: &Arc<Session>) -> MethodAnswer {
         let name = request.text("level")?;
@@ -276,6 +246,17 @@ impl Endpoint {
         });
         futures::future::join_all(telling).await;
         Ok(to_raw(&json!({})))
+    }
+}
+
+/// The members of `tools/call` that the protocol knows.
+const CALL_MEMBERS: [&str; 6] = ["name", "arguments", "_meta", "task", "inputResponses", "requestState"];
+
+/// Takes out what the protocol does not know: the person who is asked about an agent's call does not see it.
+fn keep_known(params: &mut RawObject<'_>) {
+    let unknown = params.members().map(|(name, _)| name).filter(|name| !CALL_MEMBERS.contains(name));
+    for name in unknown.map(ToOwned::to_owned).collect::<Vec<_>>() {
+        params.remove(&name);
     }
 }
 

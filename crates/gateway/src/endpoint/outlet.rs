@@ -19,7 +19,7 @@ pub enum Outlet {
     /// A connection that takes messages in their order; a full queue makes the sender wait.
     Queue(mpsc::Sender<Arc<str>>),
     /// A stream that a client can leave and come back to.
-    Stream(Arc<EventStream>),
+    Stream(Arc<ReplayBuffer>),
 }
 
 impl Outlet {
@@ -36,7 +36,7 @@ impl Outlet {
 
 /// Numbered messages that a legacy client can read again from any of them on.
 #[derive(Default)]
-pub struct EventStream {
+pub struct ReplayBuffer {
     state: Mutex<StreamState>,
     changed: Notify,
 }
@@ -74,7 +74,7 @@ impl StreamState {
     }
 }
 
-impl EventStream {
+impl ReplayBuffer {
     /// Adds a message.
     pub fn push(&self, message: Arc<str>) {
         self.state.lock().push(message);
@@ -143,7 +143,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_reader_comes_back_to_where_it_was_and_the_last_message_is_never_lost() {
-        let stream = EventStream::default();
+        let stream = ReplayBuffer::default();
         for n in 1..=MAX_EVENTS + 10 {
             stream.push(format!("{n}").into());
         }
@@ -157,7 +157,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_reader_waits_for_the_next_message() {
-        let stream = Arc::new(EventStream::default());
+        let stream = Arc::new(ReplayBuffer::default());
         let reading = tokio::spawn({
             let stream = stream.clone();
             async move { stream.after(0).await }

@@ -4,7 +4,6 @@
 //! again. A call that nobody takes up within 10 minutes is cancelled.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use futures::FutureExt;
 use parking_lot::Mutex;
@@ -15,10 +14,11 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::open_call::{CallEvent, OpenCall, OpenTicket};
+use super::ANSWER_LIMIT;
 use super::refusal::McpRefusal;
-use super::request_state::{LIFETIME_MILLIS, StateKey};
-use crate::fair_share::{FairShare, Occupant, Room};
+use super::request_state::StateKey;
+use super::running_call::{CallEvent, OpenTicket, RunningCall};
+use crate::fair_share::{Admission, FairShare, Occupant};
 use crate::principal::Principal;
 use crate::upstream::{Interjection, ServerAnswer, UpstreamError};
 
@@ -27,7 +27,7 @@ const SHARE: FairShare = FairShare { of_all: 1024, of_one: 64 };
 
 /// A call with what its service waits for.
 pub(super) struct ParkedCall {
-    pub(super) call: OpenCall,
+    pub(super) call: RunningCall,
     pub(super) ticket: Option<OpenTicket>,
     /// How many requests the service has made in this call.
     pub(super) asked: usize,
@@ -77,7 +77,7 @@ impl ParkedCalls {
         entries.open.retain(|_, entry| !entry.holding.is_finished());
         let occupants = entries.open.iter();
         let occupants = occupants.map(|(id, entry)| Occupant { key: *id, owner: &entry.principal, since: Some(*id) });
-        if let Room::InsteadOf(oldest) = SHARE.room(principal, occupants) {
+        if let Admission::Evict(oldest) = SHARE.admit(principal, occupants) {
             entries.open.remove(&oldest);
         }
         entries.last += 1;
@@ -114,7 +114,7 @@ async fn hold(
     mut resumed: oneshot::Receiver<()>,
     closing: CancellationToken,
 ) -> Option<ParkedCall> {
-    let mut expiry = std::pin::pin!(tokio::time::sleep(Duration::from_millis(LIFETIME_MILLIS.unsigned_abs())));
+    let mut expiry = std::pin::pin!(tokio::time::sleep(ANSWER_LIMIT));
     loop {
         tokio::select! {
             resumed = &mut resumed => return resumed.is_ok().then_some(parked),

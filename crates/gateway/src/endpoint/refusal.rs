@@ -25,6 +25,9 @@ pub(crate) const MISSING_CAPABILITY: i64 = -32021;
 /// The revision is not served.
 pub(crate) const UNSUPPORTED_VERSION: i64 = -32022;
 
+/// The characters of our own words that the record of a call keeps; some of them come from services.
+const MAX_RECORDED: usize = 500;
+
 /// An error that answers a request: one of ours, or the service's as it wrote it.
 #[derive(Debug)]
 pub enum McpRefusal {
@@ -102,6 +105,14 @@ impl McpRefusal {
                 .ok()
                 .and_then(|error| Some(error["message"].as_str()?.to_owned()))
                 .unwrap_or_default(),
+        }
+    }
+
+    /// What the record of a call says of the error. A service's own words could repeat what the call was given.
+    pub(super) fn for_record(&self) -> String {
+        match self {
+            Self::Own { message, .. } => message.chars().take(MAX_RECORDED).collect(),
+            Self::Service(_) => format!("the service answered with error {}", self.code()),
         }
     }
 

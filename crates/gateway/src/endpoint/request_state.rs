@@ -10,10 +10,10 @@ use hmac::{Hmac, KeyInit, Mac};
 use roost_model::time::Timestamp;
 use sha2::Sha256;
 
+use super::ANSWER_LIMIT;
 use crate::principal::Principal;
 
-/// How long a client may take to answer.
-pub(super) const LIFETIME_MILLIS: i64 = 10 * 60 * 1000;
+const LIFETIME_MILLIS: i64 = ANSWER_LIMIT.as_millis() as i64;
 const ID_BYTES: usize = 8;
 const TIME_BYTES: usize = 8;
 

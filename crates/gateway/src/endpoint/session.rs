@@ -1,30 +1,34 @@
 //! A legacy client between `initialize` and its end: what it asked for, what it is asked, and its streams.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
+use roost_model::ids::ServiceId;
+use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::{oneshot, watch};
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
+use super::ANSWER_LIMIT;
 use super::log_level::LogLevel;
-use super::outlet::{EventStream, Outlet};
+use super::outlet::{Outlet, ReplayBuffer};
 use super::refusal::{INTERNAL_ERROR, McpRefusal};
 use super::request::ClientContext;
 use super::subscriptions::Subscription;
 use super::surface::Surface;
 use crate::jsonrpc;
-use crate::upstream::ServerAnswer;
+use crate::raw_object::to_raw;
+use crate::upstream::{ServerAnswer, Upstream};
 
 /// Requests of one session that may run at once, each with its stream.
 const MAX_OPEN_STREAMS: usize = 256;
 /// Streams of answered requests that are kept for a client whose connection broke.
 const MAX_ENDED_STREAMS: usize = 32;
 /// Resources that one client may subscribe to.
-const MAX_SUBSCRIPTIONS: usize = 1024;
+pub(super) const MAX_SUBSCRIPTIONS: usize = 1024;
 
 /// A legacy client's session.
 pub struct Session {
@@ -41,6 +45,8 @@ pub struct Session {
     /// Requests of the client that run, by their ids as it wrote them.
     running: Mutex<HashMap<String, CancellationToken>>,
     pub(super) subscriptions: Mutex<HashMap<String, Subscription>>,
+    /// The connections that it used, each with what keeps it from being closed for being idle.
+    kept: Mutex<HashMap<ServiceId, KeptConnection>>,
     streams: Mutex<Streams>,
     /// The fingerprint of the list of tools that the client read last; `None` if it has read none.
     tools_read: watch::Sender<Option<u64>>,
@@ -51,11 +57,17 @@ pub struct Session {
     pub ended: CancellationToken,
 }
 
+/// A connection that a session used.
+struct KeptConnection {
+    upstream: Weak<dyn Upstream>,
+    _kept: Box<dyn Send + Sync>,
+}
+
 /// The streams of requests, by number. Number 0 is the general one.
 #[derive(Default)]
 struct Streams {
     last: u64,
-    open: HashMap<u64, Arc<EventStream>>,
+    open: HashMap<u64, Arc<ReplayBuffer>>,
     /// Those that have ended, the oldest first.
     ended: VecDeque<u64>,
 }
@@ -75,6 +87,7 @@ impl Session {
             next_request: AtomicU64::new(1),
             running: Mutex::default(),
             subscriptions: Mutex::default(),
+            kept: Mutex::default(),
             streams: Mutex::new(streams),
             tools_read: watch::Sender::default(),
             general_reader: Arc::default(),
@@ -136,7 +149,23 @@ impl Session {
         tokio::select! {
             answer = answer => answer.unwrap_or_else(|_| Err(gone())),
             () = self.ended.cancelled() => Err(gone()),
+            () = sleep(ANSWER_LIMIT) => {
+                let params = to_raw(&json!({ "requestId": id }));
+                outlet.send(message(jsonrpc::request(None, "notifications/cancelled", Some(&params)))).await;
+                let why = format!("the client did not answer within {} minutes", ANSWER_LIMIT.as_secs() / 60);
+                Err(McpRefusal::new(INTERNAL_ERROR, why).to_raw())
+            }
         }
+    }
+
+    /// Tells the client something that belongs to no request.
+    pub(super) async fn tell(&self, method: &str, params: Option<&RawValue>) {
+        self.general.send(message(jsonrpc::request(None, method, params))).await;
+    }
+
+    /// Tells the client that a list is another one now.
+    pub(super) async fn tell_of_list(&self, list: &str) {
+        self.tell(&format!("notifications/{list}/list_changed"), None).await;
     }
 
     /// Takes the client's answer; false if nothing was asked under this id.
@@ -170,20 +199,36 @@ impl Session {
         Ok(())
     }
 
+    /// Keeps a connection to a service, which may remember something of the session, in place of an earlier one.
+    pub(super) fn keep_connection(&self, service: &ServiceId, upstream: &Arc<dyn Upstream>) {
+        let mut kept = self.kept.lock();
+        let is_kept = |kept: &KeptConnection| std::ptr::addr_eq(kept.upstream.as_ptr(), Arc::as_ptr(upstream));
+        if !kept.get(service).is_some_and(is_kept) {
+            let connection = KeptConnection { upstream: Arc::downgrade(upstream), _kept: upstream.keep() };
+            kept.insert(service.clone(), connection);
+        }
+    }
+
+    /// Lets go of what it has at services, because it has ended.
+    pub(super) fn let_go(&self) {
+        self.subscriptions.lock().clear();
+        self.kept.lock().clear();
+    }
+
     /// A stream for the messages of one request, with its number; `None` if too many requests run already.
-    pub fn open_stream(&self) -> Option<(u64, Arc<EventStream>)> {
+    pub fn open_stream(&self) -> Option<(u64, Arc<ReplayBuffer>)> {
         let mut streams = self.streams.lock();
         if streams.open.len().saturating_sub(streams.ended.len()) > MAX_OPEN_STREAMS {
             return None;
         }
         streams.last += 1;
-        let (number, stream) = (streams.last, Arc::new(EventStream::default()));
+        let (number, stream) = (streams.last, Arc::new(ReplayBuffer::default()));
         streams.open.insert(number, stream.clone());
         Some((number, stream))
     }
 
     /// The stream of this number, if it is still kept.
-    pub fn stream(&self, number: u64) -> Option<Arc<EventStream>> {
+    pub fn stream(&self, number: u64) -> Option<Arc<ReplayBuffer>> {
         self.streams.lock().open.get(&number).cloned()
     }
 
@@ -239,4 +284,48 @@ fn gone() -> Box<RawValue> {
 pub(super) fn message(encoded: Vec<u8>) -> Arc<str> {
     // What serde_json wrote is UTF-8.
     String::from_utf8(encoded).unwrap_or_default().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client_profile::ClientProfile;
+    use crate::endpoint::View;
+    use crate::endpoint::sessions::{IDLE, Sessions};
+    use crate::era::{Era, NEWEST_LEGACY};
+    use crate::principal::Principal;
+
+    fn session() -> Arc<Session> {
+        let era = Era::Legacy(NEWEST_LEGACY.to_owned());
+        let profile = ClientProfile { era, capabilities: serde_json::Map::new(), info: None };
+        let context = ClientContext { principal: Principal::Local, view: View::All, profile };
+        let general = Outlet::Stream(Arc::default());
+        Arc::new(Session::new("a".into(), context, general, CancellationToken::new()))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_that_nobody_answers_ends_after_ten_minutes_and_the_client_is_told() {
+        let (session, began) = (session(), Instant::now());
+        let answer = session.ask(&session.general, "roots/list", None).await.unwrap_err();
+        assert!(answer.get().contains("did not answer within 10 minutes"), "{answer}");
+        assert_eq!(began.elapsed(), ANSWER_LIMIT);
+        let stream = session.stream(0).unwrap();
+        stream.end(None);
+        let told = stream.last().await.unwrap();
+        assert!(told.contains("notifications/cancelled") && told.contains(r#""requestId":1"#), "{told}");
+        assert!(!session.on_answer(1, Err(RawValue::NULL.to_owned())), "it is too late to answer");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_session_that_nobody_uses_ends_and_one_whose_request_runs_does_not() {
+        let (sessions, session) = (Sessions::default(), session());
+        sessions.insert(session.clone());
+        let running = session.begin(RawValue::TRUE);
+        tokio::time::advance(IDLE).await;
+        sessions.end_unused();
+        assert!(!session.ended.is_cancelled());
+        drop(running);
+        sessions.end_unused();
+        assert!(session.ended.is_cancelled());
+    }
 }

@@ -8,35 +8,39 @@ use parking_lot::Mutex;
 
 use super::session::Session;
 use super::surface::View;
-use crate::fair_share::{FairShare, Occupant, Room};
+use crate::fair_share::{Admission, FairShare, Occupant};
 use crate::principal::Principal;
 
 /// Sessions that are kept; beyond it the one that was used longest ago ends.
 const SHARE: FairShare = FairShare { of_all: 4096, of_one: 256 };
 /// A session without a request and without a reader for this long ends.
-const IDLE: Duration = Duration::from_secs(60 * 60);
+pub(super) const IDLE: Duration = Duration::from_secs(60 * 60);
 
 /// The open sessions.
 #[derive(Default)]
 pub(super) struct Sessions(Mutex<HashMap<String, Arc<Session>>>);
 
 impl Sessions {
-    /// Adds a session, and ends those that nobody uses any more.
-    pub(super) fn insert(&self, session: Arc<Session>) {
-        let mut all = self.0.lock();
-        all.retain(|_, session| {
+    /// Ends the sessions that nobody uses any more.
+    pub(super) fn end_unused(&self) {
+        self.0.lock().retain(|_, session| {
             let is_used = !session.ended.is_cancelled() && (session.is_busy() || session.last_used().elapsed() < IDLE);
             if !is_used {
                 session.ended.cancel();
             }
             is_used
         });
+    }
+
+    /// Adds a session. If it is one too many, another one ends.
+    pub(super) fn insert(&self, session: Arc<Session>) {
+        let mut all = self.0.lock();
         let occupants = all.values().map(|session| Occupant {
             key: session.id.clone(),
             owner: &session.context.principal,
             since: Some(session.last_used()),
         });
-        if let Room::InsteadOf(oldest) = SHARE.room(&session.context.principal, occupants)
+        if let Admission::Evict(oldest) = SHARE.admit(&session.context.principal, occupants)
             && let Some(oldest) = all.remove(&oldest)
         {
             oldest.ended.cancel();

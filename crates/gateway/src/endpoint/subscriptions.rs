@@ -1,4 +1,4 @@
-//! Subscriptions to resources at services, shared by all clients of a principal that want the same resource.
+//! ResourceSubscriptions to resources at services, shared by all clients of a principal that want the same resource.
 //!
 //! A subscription is the same for services of both eras: a connection to a modern one turns it into what that one knows.
 //! It is made again when its connection has ended and the service is back.
@@ -33,7 +33,7 @@ const MAX_PAUSE: Duration = Duration::from_secs(60);
 type SubscriptionKey = (ServiceId, Principal, String);
 
 /// The subscriptions at services.
-pub(super) struct Subscriptions(Arc<SharedSubscriptions>);
+pub(super) struct ResourceSubscriptions(Arc<SharedSubscriptions>);
 
 struct SharedSubscriptions {
     backend: Arc<dyn Backend>,
@@ -74,7 +74,7 @@ impl Drop for Subscription {
     }
 }
 
-impl Subscriptions {
+impl ResourceSubscriptions {
     pub(super) fn new(
         backend: Arc<dyn Backend>,
         said: broadcast::Sender<Arc<UnaskedMessage>>,

@@ -3,16 +3,15 @@
 //! The client's next request goes on with the same call, so nobody is asked again about it.
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use tokio::time::Instant;
 
-use super::open_call::OpenTicket;
-use crate::fair_share::{FairShare, Occupant, Room};
+use super::ANSWER_LIMIT;
+use super::running_call::OpenTicket;
+use crate::fair_share::{Admission, FairShare, Occupant};
 use crate::principal::Principal;
 
-/// How long a client may take to go on.
-const LIFETIME: Duration = Duration::from_secs(600);
 /// Permits that are kept; beyond it the oldest is given back.
 const SHARE: FairShare = FairShare { of_all: 1024, of_one: 64 };
 
@@ -21,13 +20,17 @@ const SHARE: FairShare = FairShare { of_all: 1024, of_one: 64 };
 pub(super) struct SuspendedTickets(Mutex<HashMap<(Principal, String), (Instant, OpenTicket)>>);
 
 impl SuspendedTickets {
+    /// Gives back the permits of calls with which nobody went on.
+    pub(super) fn forget_expired(&self) {
+        self.0.lock().retain(|_, (since, _)| since.elapsed() < ANSWER_LIMIT);
+    }
+
     pub(super) fn put(&self, principal: &Principal, digest: &str, ticket: OpenTicket) {
         let mut all = self.0.lock();
-        all.retain(|_, (since, _)| since.elapsed() < LIFETIME);
         let occupants = all.iter();
         let occupants =
             occupants.map(|(key, (since, _))| Occupant { key: key.clone(), owner: &key.0, since: Some(*since) });
-        if let Room::InsteadOf(oldest) = SHARE.room(principal, occupants) {
+        if let Admission::Evict(oldest) = SHARE.admit(principal, occupants) {
             all.remove(&oldest);
         }
         all.insert((principal.clone(), digest.to_owned()), (Instant::now(), ticket));
@@ -35,6 +38,6 @@ impl SuspendedTickets {
 
     pub(super) fn take(&self, principal: &Principal, digest: &str) -> Option<OpenTicket> {
         let (since, ticket) = self.0.lock().remove(&(principal.clone(), digest.to_owned()))?;
-        (since.elapsed() < LIFETIME).then_some(ticket)
+        (since.elapsed() < ANSWER_LIMIT).then_some(ticket)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
@@ -11,7 +12,7 @@ use super::backend::UnaskedMessage;
 use super::request::ClientContext;
 use super::surface::{ListKind, Surface, View};
 use super::task_ids;
-use crate::raw_object::RawObject;
+use crate::raw_object::{RawObject, to_raw};
 use crate::resource_uri;
 
 /// One thing that a client may want to hear.
@@ -21,6 +22,8 @@ pub(super) enum Update {
     List(&'static str),
     /// A resource has changed; the address is as the client sees it.
     Resource { uri: String, params: Box<RawValue> },
+    /// So much was said that some of it is lost: every list and every resource may have changed.
+    Lost,
     /// A service says something else, such as a log line.
     Other { method: String, params: Option<Box<RawValue>> },
 }
@@ -36,6 +39,16 @@ pub(super) struct Updates {
     waiting: Vec<Update>,
 }
 
+/// Tells that a resource may have another content now.
+pub(super) const RESOURCE_UPDATED: &str = "notifications/resources/updated";
+/// The lists of which clients are told.
+pub(super) const LISTS: [&str; 3] = ["tools", "prompts", "resources"];
+
+/// The parameters that tell of a changed resource.
+pub(super) fn changed_resource(uri: &str) -> Box<RawValue> {
+    to_raw(&json!({ "uri": uri }))
+}
+
 impl Updates {
     /// Follows from now on.
     pub(super) fn new(endpoint: &Endpoint, context: Arc<ClientContext>) -> Self {
@@ -49,6 +62,11 @@ impl Updates {
             context,
             waiting: Vec::new(),
         }
+    }
+
+    /// What the client was last told of.
+    pub(super) fn surface(&self) -> &Surface {
+        &self.last
     }
 
     /// Waits for the next change; `None` when there will be no more.
@@ -67,9 +85,12 @@ impl Updates {
                 said = self.said.recv() => said,
             };
             match unasked {
-                Ok(message) => self.waiting.extend(self.update(&message)),
-                // Who reads too slowly misses some of them.
-                Err(RecvError::Lagged(_)) => {}
+                Ok(message) => {
+                    endpoint.hear_of_task(&message);
+                    self.waiting.extend(self.update(&message));
+                }
+                // Whoever reads too slowly, or while one service says very much, cannot know what it missed.
+                Err(RecvError::Lagged(_)) => return Some(Update::Lost),
                 Err(RecvError::Closed) => return None,
             }
         }
@@ -89,7 +110,7 @@ impl Updates {
         }
         let service = self.last.services.iter().find(|service| service.id == message.service)?;
         match message.method.as_str() {
-            "notifications/resources/updated" => {
+            RESOURCE_UPDATED => {
                 let source = message.params.as_deref()?;
                 let mut params = RawObject::parse(source)?;
                 let original = params.text("uri")?;

@@ -42,9 +42,14 @@ impl ServiceHandle {
         self.view.subscribe()
     }
 
+    /// Begins to count outcomes of calls anew.
+    pub(super) fn forget_outcomes(&self) {
+        self.breaker.lock().forget();
+    }
+
     pub(super) fn publish(&self, view: Arc<ServiceView>) {
         if view.life.lifecycle != Lifecycle::Running {
-            self.breaker.lock().forget();
+            self.forget_outcomes();
         }
         self.view.send_replace(view);
     }

@@ -18,7 +18,7 @@ use super::connect::Connect;
 use super::service_log::ServiceLog;
 use crate::client_profile::ClientProfile;
 use crate::endpoint::UnaskedMessage;
-use crate::fair_share::{FairShare, Occupant, Room};
+use crate::fair_share::{Admission, FairShare, Occupant};
 use crate::lifecycle::ServiceFault;
 use crate::principal::Principal;
 use crate::upstream::{
@@ -60,6 +60,8 @@ struct Slot {
     connection: OnceCell<Arc<PooledConnection>>,
     /// Who waits for the connection or uses it.
     users: AtomicUsize,
+    /// Who may come back to what the server remembers of the connection.
+    keepers: AtomicUsize,
     pool_opened: Instant,
     /// Milliseconds since the pool was opened.
     last_used: AtomicU64,
@@ -144,11 +146,11 @@ impl Pool {
                 return Ok(SlotUser::new(slot.clone()));
             }
             let occupants = slots.iter().enumerate().filter(|(_, slot)| !slot.is_supervised);
-            let room = SHARE.room(principal, occupants.map(|(at, slot)| slot.occupant(at)));
-            let evicted = match room {
-                Room::Free => None,
-                Room::InsteadOf(at) => Some(slots.remove(at)),
-                Room::None => return Err(busy()),
+            let admission = SHARE.admit(principal, occupants.map(|(at, slot)| slot.occupant(at)));
+            let evicted = match admission {
+                Admission::Free => None,
+                Admission::Evict(at) => Some(slots.remove(at)),
+                Admission::Full => return Err(busy()),
             };
             let slot = Arc::new(Slot::new(principal.clone(), capabilities.clone(), false, self.0.opened));
             slots.push(slot.clone());
@@ -164,7 +166,8 @@ impl Pool {
     pub async fn close_idle(&self) {
         let is_idle = |slot: &Slot| {
             let unused = slot.now().saturating_sub(slot.last_used.load(Ordering::Relaxed));
-            slot.is_unused() && u128::from(unused) >= IDLE_LIMIT.as_millis()
+            let is_kept = slot.keepers.load(Ordering::Relaxed) > 0;
+            slot.is_unused() && !is_kept && u128::from(unused) >= IDLE_LIMIT.as_millis()
         };
         let idle: Vec<_> = {
             let mut slots = self.0.slots.lock();
@@ -215,7 +218,8 @@ impl PoolState {
 impl Slot {
     fn new(principal: Principal, capabilities: Map<String, Value>, is_supervised: bool, pool_opened: Instant) -> Self {
         let (connection, users, last_used) = (OnceCell::new(), AtomicUsize::new(0), AtomicU64::new(0));
-        Self { principal, capabilities, is_supervised, connection, users, pool_opened, last_used }
+        let keepers = AtomicUsize::new(0);
+        Self { principal, capabilities, is_supervised, connection, users, keepers, pool_opened, last_used }
     }
 
     fn now(&self) -> u64 {
@@ -256,6 +260,27 @@ impl Drop for SlotUser {
     fn drop(&mut self) {
         self.0.last_used.store(self.0.now(), Ordering::Relaxed);
         self.0.users.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Counts somebody for whom a slot's connection is not closed for being idle.
+struct SlotKeeper(Weak<Slot>);
+
+impl SlotKeeper {
+    fn new(slot: Weak<Slot>) -> Self {
+        if let Some(slot) = slot.upgrade() {
+            slot.keepers.fetch_add(1, Ordering::Relaxed);
+        }
+        Self(slot)
+    }
+}
+
+impl Drop for SlotKeeper {
+    fn drop(&mut self) {
+        if let Some(slot) = self.0.upgrade() {
+            slot.last_used.store(slot.now(), Ordering::Relaxed);
+            slot.keepers.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -328,6 +353,10 @@ impl Upstream for PooledConnection {
 
     fn list_reviewed(&self) {
         self.upstream.list_reviewed();
+    }
+
+    fn keep(&self) -> Box<dyn Send + Sync> {
+        Box::new(SlotKeeper::new(self.slot.clone()))
     }
 
     async fn ended(&self) -> UpstreamEnd {

@@ -86,6 +86,8 @@ pub(super) struct Supervisor {
     waiting_for_list: Vec<CommandReply>,
     is_listing: bool,
     is_probing: bool,
+    /// Most of its recent calls failed. A probe finds out whether that is the service's fault or only that of the calls.
+    is_breaker_tripped: bool,
     /// The probes in a row that found no way to the service.
     unreachable: u32,
     /// The service said that something changed while it was being listed.
@@ -124,6 +126,7 @@ impl Supervisor {
             waiting_for_list: Vec::new(),
             is_listing: false,
             is_probing: false,
+            is_breaker_tripped: false,
             unreachable: 0,
             lists_again: false,
             starts_after_stop: false,
@@ -218,7 +221,10 @@ impl Supervisor {
             }
             Command::Apply(manifest, reply) => return self.apply(*manifest, reply).await,
             Command::Remove(reply) => return self.remove(reply).await,
-            Command::BreakerTripped => return self.feed(ServiceSignal::BreakerTripped).await,
+            Command::BreakerTripped => {
+                self.is_breaker_tripped = true;
+                return self.probe();
+            }
         };
         match self.signal(signal).await {
             Ok(()) => self.waiting_to_settle.push(reply),
@@ -261,13 +267,30 @@ impl Supervisor {
             }
             StepOutcome::Probed(found) => {
                 self.is_probing = false;
-                self.on_probe(found).await;
+                match std::mem::take(&mut self.is_breaker_tripped) {
+                    true => self.on_breaker_probe(found).await,
+                    false => self.on_probe(found).await,
+                }
             }
             StepOutcome::Closed => {
                 self.feed(ServiceSignal::Stopped).await;
                 if std::mem::take(&mut self.starts_after_stop) {
                     self.feed(ServiceSignal::Start).await;
                 }
+            }
+        }
+    }
+
+    /// Takes the service out of use unless it answers a probe: then its calls failed because of what was asked in them.
+    async fn on_breaker_probe(&mut self, found: Result<(), ConnectError>) {
+        match &found {
+            Err(error) if error.fault != ServiceFault::Unauthorized => {
+                self.feed(ServiceSignal::BreakerTripped).await;
+            }
+            _ => {
+                self.handle.log.write("most of its recent calls failed, but it answers a probe");
+                self.handle.forget_outcomes();
+                self.on_probe(found).await;
             }
         }
     }
@@ -331,7 +354,13 @@ impl Supervisor {
         if !self.is_listing && self.view.interface.as_ref().is_some_and(|interface| interface.is_outdated()) {
             self.list();
         }
-        let Some(connection) = self.connection.clone().filter(|_| !self.is_probing) else { return };
+        self.probe();
+    }
+
+    /// Begins to probe the service, unless that is under way.
+    fn probe(&mut self) {
+        let can_be_probed = self.view.life.lifecycle == Lifecycle::Running && !self.is_probing;
+        let Some(connection) = self.connection.clone().filter(|_| can_be_probed) else { return };
         self.is_probing = true;
         let connect = self.shared.connect.clone();
         let probe = async move {
@@ -508,6 +537,7 @@ impl Supervisor {
         self.connection = None;
         self.work = FuturesUnordered::new();
         (self.is_listing, self.is_probing, self.lists_again, self.unreachable) = (false, false, false, 0);
+        self.is_breaker_tripped = false;
     }
 
     /// Answers those who wait for the service to be somewhere for good.

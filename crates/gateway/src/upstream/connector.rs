@@ -257,7 +257,7 @@ impl Connector {
             endpoint,
             auth,
             limits: service.limits,
-            limiter: service.limiter.clone(),
+            queue: service.limiter.queue(target.principal),
             param_headers: service.param_headers.clone(),
             profile: target.client.clone(),
             log: target.log.clone(),
@@ -322,7 +322,8 @@ impl Connector {
         let unreachable = |message: String| ConnectError { fault: ServiceFault::Unreachable, message };
         let child =
             Child::spawn(&self.settings.holder, program).await.map_err(|error| unreachable(error.to_string()))?;
-        let (peer, PeerChannels { outgoing, unasked }) = ServerPeer::new(service.limits, service.limiter.clone());
+        let queue = service.limiter.queue(target.principal);
+        let (peer, PeerChannels { outgoing, unasked }) = ServerPeer::new(service.limits, queue);
         let transport = child.serve(peer.clone(), outgoing, service.limits.max_payload, target.log.clone());
         let profile = introduce(&peer, target.client, era).await?;
         let upstream = PeerUpstream::new(peer, profile, target.client, transport).await;
@@ -438,7 +439,7 @@ pub(super) async fn introduce(
 impl From<UpstreamError> for ConnectError {
     fn from(error: UpstreamError) -> Self {
         let fault = match &error {
-            UpstreamError::Timeout(_) | UpstreamError::NoTurn(_) => ServiceFault::Timeout,
+            UpstreamError::Timeout(_) | UpstreamError::QueueTimeout(_) => ServiceFault::Timeout,
             UpstreamError::Gone(_) | UpstreamError::Busy(_) => ServiceFault::Unreachable,
             UpstreamError::TooLarge { .. } | UpstreamError::AnswerTooLarge { .. } => ServiceFault::Broken,
             UpstreamError::Failed(fault, _) => *fault,

@@ -21,7 +21,7 @@ use serde_json::value::RawValue;
 use tokio::sync::{mpsc, watch};
 use url::Url;
 
-use super::call_limiter::CallLimiter;
+use super::call_limiter::CallQueue;
 use super::handshake::DISCOVER;
 use super::http_auth::HttpAuth;
 use super::http_client::{BodyError, read_body, redirected, unreachable};
@@ -32,9 +32,9 @@ use super::param_headers::ParamHeaders;
 use super::peer_upstream::Transport;
 use super::request_params::sent_params;
 use super::service_log::ServiceLog;
-use super::subscriptions::Subscriptions;
+use super::subscriptions::ListenSubscriptions;
 use super::{
-    FromServer, ServerAnswer, ServerProfile, Upstream, UpstreamEnd, UpstreamError, UpstreamRequest, needs_no_turn,
+    FromServer, ServerAnswer, ServerProfile, Upstream, UpstreamEnd, UpstreamError, UpstreamRequest, bypasses_queue,
 };
 use crate::client_profile::ClientProfile;
 use crate::era::Era;
@@ -54,7 +54,7 @@ pub(super) struct HttpTarget {
     pub(super) endpoint: Url,
     pub(super) auth: HttpAuth,
     pub(super) limits: ServiceLimits,
-    pub(super) limiter: CallLimiter,
+    pub(super) queue: CallQueue,
     pub(super) param_headers: Arc<ParamHeaders>,
     /// On whose behalf the connection is; a legacy server is told at the handshake.
     pub(super) profile: ClientProfile,
@@ -134,13 +134,12 @@ impl HttpLink {
         let sent = sent_params(request.params, modern_client, id);
         let call = OpenCall::new(request.client, request.interjections, sent.progress_token, limit);
         let call = self.calls.open(id, call);
-        let has_turn = AtomicBool::new(false);
+        let is_running = AtomicBool::new(false);
         let answered = async {
-            let _permit = match needs_no_turn(request.method) {
-                true => None,
-                false => Some(self.target.limiter.admit().await?),
-            };
-            has_turn.store(true, Ordering::Relaxed);
+            if !bypasses_queue(request.method) {
+                call.take_turn(&self.target.queue).await?;
+            }
+            is_running.store(true, Ordering::Relaxed);
             let mut cancellation = CancelOnDrop { link: self, id: (session.era != Era::Modern).then_some(id) };
             let mut answer = self.exchange(&session, id, request.method, sent.params.as_deref(), &call).await;
             if let Err(HttpError::SessionLost(lost)) = answer {
@@ -157,9 +156,9 @@ impl HttpLink {
         let answer = tokio::select! {
             biased;
             answer = answered => answer?,
-            () = call.patience.is_over() => match has_turn.load(Ordering::Relaxed) {
-                true => return Err(UpstreamError::Timeout(call.patience.limit())),
-                false => return Err(UpstreamError::NoTurn(call.patience.limit())),
+            () = call.deadline.is_over() => match is_running.load(Ordering::Relaxed) {
+                true => return Err(UpstreamError::Timeout(call.deadline.limit())),
+                false => return Err(UpstreamError::QueueTimeout(call.deadline.limit())),
             },
         };
         if let ("tools/list", Ok(result)) = (request.method, &answer)
@@ -318,7 +317,7 @@ impl Drop for CancelOnDrop<'_> {
 struct HttpUpstream {
     link: Arc<HttpLink>,
     profile: ServerProfile,
-    subscriptions: Arc<Subscriptions>,
+    subscriptions: Arc<ListenSubscriptions>,
     background: Transport,
 }
 

@@ -1,31 +1,41 @@
 //! A call that is under way: who hears what the server says before it answers.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{mpsc, oneshot};
 
-use super::patience::Patience;
+use super::call_limiter::{AdmittedCall, CallQueue, CallTurn};
+use super::pausable_deadline::PausableDeadline;
 use super::request_params::with_progress_token;
-use super::{Interjection, ServerAnswer};
+use super::{Interjection, MAX_QUESTIONS, ServerAnswer, UpstreamError};
 use crate::client_profile::ClientProfile;
-
-/// How many questions a server may ask in one call; further ones are refused, so that none can ask forever.
-const MAX_QUESTIONS: u32 = 64;
 
 /// The requests that a client may answer for a server.
 const QUESTIONS: [&str; 3] = ["elicitation/create", "sampling/createMessage", "roots/list"];
 
 /// A call that is under way.
 pub(super) struct OpenCall {
-    pub(super) patience: Patience,
+    pub(super) deadline: PausableDeadline,
     interjections: Option<mpsc::Sender<Interjection>>,
     /// The client's own token for the progress of this call.
     progress_token: Option<Box<RawValue>>,
     /// Which of [`QUESTIONS`] the client answers.
     answers: [bool; 3],
-    questions: AtomicU32,
+    questions: AtomicUsize,
+    place: Mutex<Place>,
+}
+
+/// What the call has of its service's turns.
+#[derive(Default)]
+struct Place {
+    admitted: Option<(AdmittedCall, CallQueue)>,
+    turn: Option<CallTurn>,
+    /// Questions that wait for the client. Until they are answered, another call may have the turn.
+    open_questions: u32,
+    is_turn_lent: bool,
 }
 
 impl OpenCall {
@@ -36,7 +46,28 @@ impl OpenCall {
         limit: Duration,
     ) -> Self {
         let answers = QUESTIONS.map(|method| client.answers(method));
-        Self { patience: Patience::new(limit), interjections, progress_token, answers, questions: AtomicU32::new(0) }
+        Self {
+            deadline: PausableDeadline::new(limit),
+            interjections,
+            progress_token,
+            answers,
+            questions: AtomicUsize::new(0),
+            place: Mutex::default(),
+        }
+    }
+
+    /// Waits until the call may be under way.
+    pub(super) async fn take_turn(&self, queue: &CallQueue) -> Result<(), UpstreamError> {
+        self.place.lock().admitted = Some((queue.enter()?, queue.clone()));
+        let turn = queue.turn().await;
+        self.place.lock().turn = Some(turn);
+        Ok(())
+    }
+
+    /// Gives back what the call has of its service's turns, because it is over.
+    pub(super) fn end(&self) {
+        let place = std::mem::take(&mut *self.place.lock());
+        drop(place);
     }
 
     /// Whether somebody hears what the server says.
@@ -86,7 +117,8 @@ impl OpenCall {
         if self.questions.fetch_add(1, Ordering::Relaxed) >= MAX_QUESTIONS {
             return Err(refusal(-32600, "this call has asked too often"));
         }
-        let _paused = self.patience.pause();
+        let _paused = self.deadline.pause();
+        let lent = LentTurn::of(self);
         let is_elicitation = method == "elicitation/create";
         let (reply, answer) = oneshot::channel();
         let asked = sender.send(Interjection::Request { method, params, reply }).await;
@@ -94,10 +126,71 @@ impl OpenCall {
             Ok(()) => answer.await.ok(),
             Err(_) => None,
         };
+        lent.take_back().await;
         answered.unwrap_or_else(|| match is_elicitation {
             true => Ok(raw(&serde_json::json!({ "action": "cancel" }))),
             false => Err(refusal(-1, "the client did not answer")),
         })
+    }
+}
+
+/// The turn of a call whose client is asked something: meanwhile others have it.
+struct LentTurn<'a> {
+    call: &'a OpenCall,
+    is_open: bool,
+}
+
+impl<'a> LentTurn<'a> {
+    fn of(call: &'a OpenCall) -> Self {
+        let turn = {
+            let mut place = call.place.lock();
+            place.open_questions += 1;
+            place.is_turn_lent |= place.turn.is_some();
+            place.turn.take()
+        };
+        drop(turn);
+        Self { call, is_open: true }
+    }
+
+    /// Ends the question; returns the queue if the turn is to be taken back now.
+    fn close(&mut self) -> Option<CallQueue> {
+        let mut place = self.call.place.lock();
+        // A call that is over forgets its questions.
+        place.open_questions = place.open_questions.saturating_sub(1);
+        self.is_open = false;
+        if place.open_questions > 0 || !std::mem::take(&mut place.is_turn_lent) {
+            return None;
+        }
+        place.admitted.as_ref().map(|(_, queue)| queue.clone())
+    }
+
+    /// Waits for a turn, with which the service goes on.
+    async fn take_back(mut self) {
+        let Some(queue) = self.close() else { return };
+        self.keep(queue.turn().await);
+    }
+
+    fn keep(&self, turn: CallTurn) {
+        let mut place = self.call.place.lock();
+        if place.open_questions > 0 {
+            place.is_turn_lent = true;
+        } else if place.admitted.is_some() {
+            place.turn = Some(turn);
+            return;
+        }
+        drop(place);
+        drop(turn);
+    }
+}
+
+impl Drop for LentTurn<'_> {
+    fn drop(&mut self) {
+        // The service took its question back and goes on already.
+        if self.is_open
+            && let Some(queue) = self.close()
+        {
+            self.keep(queue.turn_at_once());
+        }
     }
 }
 

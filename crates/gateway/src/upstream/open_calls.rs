@@ -105,5 +105,6 @@ impl Deref for OpenCallGuard<'_> {
 impl Drop for OpenCallGuard<'_> {
     fn drop(&mut self) {
         self.calls.by_id.lock().remove(&self.id);
+        self.call.end();
     }
 }

@@ -13,12 +13,12 @@ use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::call_limiter::CallLimiter;
+use super::call_limiter::CallQueue;
 use super::limits::ServiceLimits;
 use super::open_call::OpenCall;
 use super::open_calls::OpenCalls;
 use super::request_params::sent_params;
-use super::{FromServer, ServerAnswer, UpstreamEnd, UpstreamError, UpstreamRequest, needs_no_turn};
+use super::{FromServer, ServerAnswer, UpstreamEnd, UpstreamError, UpstreamRequest, bypasses_queue};
 use crate::client_profile::ClientProfile;
 use crate::jsonrpc::{self, ServerMessage};
 
@@ -35,7 +35,7 @@ pub(super) struct ServerPeer {
     calls: OpenCalls,
     answers: Mutex<Answers>,
     limits: ServiceLimits,
-    limiter: CallLimiter,
+    queue: CallQueue,
     end: watch::Sender<Option<UpstreamEnd>>,
 }
 
@@ -64,7 +64,7 @@ pub(super) enum Received {
 }
 
 impl ServerPeer {
-    pub(super) fn new(limits: ServiceLimits, limiter: CallLimiter) -> (Arc<Self>, PeerChannels) {
+    pub(super) fn new(limits: ServiceLimits, queue: CallQueue) -> (Arc<Self>, PeerChannels) {
         let (outgoing, to_server) = mpsc::channel(OUTGOING);
         let (unasked, from_server) = mpsc::channel(UNASKED);
         let peer = Self {
@@ -74,7 +74,7 @@ impl ServerPeer {
             calls: OpenCalls::default(),
             answers: Mutex::new(Answers::Awaited(HashMap::new())),
             limits,
-            limiter,
+            queue,
             end: watch::Sender::new(None),
         };
         (Arc::new(peer), PeerChannels { outgoing: to_server, unasked: from_server })
@@ -113,13 +113,12 @@ impl ServerPeer {
         let sent = sent_params(request.params, modern_client, id);
         let call = OpenCall::new(request.client, request.interjections, sent.progress_token, limit);
         let call = self.calls.open(id, call);
-        let has_turn = AtomicBool::new(false);
+        let is_running = AtomicBool::new(false);
         let answered = async {
-            let _permit = match needs_no_turn(request.method) {
-                true => None,
-                false => Some(self.limiter.admit().await?),
-            };
-            has_turn.store(true, Ordering::Relaxed);
+            if !bypasses_queue(request.method) {
+                call.take_turn(&self.queue).await?;
+            }
+            is_running.store(true, Ordering::Relaxed);
             let mut pending = self.begin(id)?;
             let message = jsonrpc::request(Some(id), request.method, sent.params.as_deref());
             self.outgoing.send(message).await.map_err(|_| self.gone())?;
@@ -130,9 +129,9 @@ impl ServerPeer {
         tokio::select! {
             biased;
             answer = answered => answer,
-            () = call.patience.is_over() => match has_turn.load(Ordering::Relaxed) {
-                true => Err(UpstreamError::Timeout(call.patience.limit())),
-                false => Err(UpstreamError::NoTurn(call.patience.limit())),
+            () = call.deadline.is_over() => match is_running.load(Ordering::Relaxed) {
+                true => Err(UpstreamError::Timeout(call.deadline.limit())),
+                false => Err(UpstreamError::QueueTimeout(call.deadline.limit())),
             },
         }
     }

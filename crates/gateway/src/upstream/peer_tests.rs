@@ -1,9 +1,11 @@
 use serde_json::{Value, json};
 
 use super::super::Interjection;
+use super::super::call_limiter::CallLimiter;
 use super::super::limits::DefaultLimits;
 use super::*;
 use crate::era::Era;
+use crate::principal::Principal;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -11,8 +13,12 @@ fn raw(value: &Value) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).unwrap()
 }
 
+fn queue(max_running: usize, max_waiting: usize) -> CallQueue {
+    CallLimiter::new(max_running, max_waiting).queue(&Principal::Local)
+}
+
 fn peer() -> (Arc<ServerPeer>, PeerChannels) {
-    ServerPeer::new(DefaultLimits::default().of(&Default::default()), CallLimiter::new(8, 0))
+    ServerPeer::new(DefaultLimits::default().of(&Default::default()), queue(8, 0))
 }
 
 fn client(capability: &str) -> ClientProfile {
@@ -210,13 +216,70 @@ async fn parameters_that_are_too_long_are_not_sent() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_never_had_its_turn_says_nothing_against_the_service() {
-    let limiter = CallLimiter::new(1, 8);
-    let (peer, mut channels) = ServerPeer::new(DefaultLimits::default().of(&Default::default()), limiter);
+    let (peer, mut channels) = ServerPeer::new(DefaultLimits::default().of(&Default::default()), queue(1, 8));
     let (slow, _) = call(&peer, "slow", json!({}), Duration::from_secs(5));
     sent(&mut channels).await;
     let (waiting, _) = call(&peer, "waiting", json!({}), Duration::from_secs(1));
     let refused = waiting.await.unwrap().unwrap_err();
-    assert_eq!(refused, UpstreamError::NoTurn(Duration::from_secs(1)));
+    assert_eq!(refused, UpstreamError::QueueTimeout(Duration::from_secs(1)));
     assert!(!refused.is_fault_of_service());
     assert!(slow.await.unwrap().unwrap_err().is_fault_of_service());
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_a_client_is_asked_something_another_call_has_its_turn() {
+    let (peer, mut channels) = ServerPeer::new(DefaultLimits::default().of(&Default::default()), queue(1, 8));
+    let (asking, mut interjections) = call(&peer, "asking", json!({}), PATIENCE);
+    let id = sent(&mut channels).await["id"].clone();
+    let (other, _) = call(&peer, "other", json!({}), PATIENCE);
+    let asked = says(&peer, &json!({ "id": "q", "method": "roots/list" })).await;
+    let Received::Question { answer, .. } = asked else { panic!() };
+    let mut answer = tokio::spawn(answer);
+    let Some(Interjection::Request { reply, .. }) = interjections.recv().await else { panic!() };
+    let running = sent(&mut channels).await;
+    assert_eq!(running["method"], "other");
+    reply.send(Ok(raw(&json!({ "roots": [] })))).unwrap();
+    let goes_on = tokio::time::timeout(Duration::from_millis(20), &mut answer).await;
+    assert!(goes_on.is_err(), "it waits for its turn again");
+    says(&peer, &json!({ "id": running["id"], "result": 1 })).await;
+    other.await.unwrap().unwrap().unwrap();
+    answer.await.unwrap().unwrap();
+    says(&peer, &json!({ "id": id, "result": 2 })).await;
+    asking.await.unwrap().unwrap().unwrap();
+    let (last, _) = call(&peer, "last", json!({}), PATIENCE);
+    assert_eq!(sent(&mut channels).await["method"], "last", "the turn is given back");
+    last.abort();
+}
+
+#[tokio::test]
+async fn a_call_whose_client_hangs_up_or_whose_question_is_withdrawn_leaves_no_turn_taken() {
+    let (peer, mut channels) = ServerPeer::new(DefaultLimits::default().of(&Default::default()), queue(1, 8));
+    for is_withdrawn in [true, false] {
+        let (asking, mut interjections) = call(&peer, "asking", json!({}), PATIENCE);
+        let id = sent(&mut channels).await["id"].clone();
+        let asked = says(&peer, &json!({ "id": "q", "method": "roots/list" })).await;
+        let Received::Question { answer, .. } = asked else { panic!() };
+        let answer = tokio::spawn(answer);
+        let Some(Interjection::Request { reply, .. }) = interjections.recv().await else { panic!() };
+        if is_withdrawn {
+            answer.abort();
+            assert!(answer.await.is_err());
+            let (waiting, _) = call(&peer, "waiting", json!({}), PATIENCE);
+            tokio::task::yield_now().await;
+            assert!(channels.outgoing.try_recv().is_err(), "the call that asked goes on");
+            waiting.abort();
+            assert!(waiting.await.is_err());
+            says(&peer, &json!({ "id": id, "result": 1 })).await;
+            asking.await.unwrap().unwrap().unwrap();
+        } else {
+            asking.abort();
+            assert!(asking.await.is_err());
+            assert_eq!(sent(&mut channels).await["method"], "notifications/cancelled");
+            drop(reply);
+            assert!(answer.await.unwrap().is_err());
+        }
+    }
+    let (last, _) = call(&peer, "last", json!({}), PATIENCE);
+    assert_eq!(sent(&mut channels).await["method"], "last");
+    last.abort();
 }

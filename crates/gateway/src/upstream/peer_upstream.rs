@@ -8,7 +8,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use super::peer::ServerPeer;
-use super::subscriptions::{LISTEN, LISTEN_LIMIT, Subscriptions};
+use super::subscriptions::{LISTEN, LISTEN_LIMIT, ListenSubscriptions};
 use super::{ServerAnswer, ServerProfile, Upstream, UpstreamEnd, UpstreamError, UpstreamRequest};
 use crate::client_profile::ClientProfile;
 use crate::era::Era;
@@ -18,7 +18,7 @@ pub(super) struct PeerUpstream {
     peer: Arc<ServerPeer>,
     profile: ServerProfile,
     /// Only of a modern server.
-    subscriptions: Option<Arc<Subscriptions>>,
+    subscriptions: Option<Arc<ListenSubscriptions>>,
     transport: Transport,
 }
 
@@ -30,7 +30,8 @@ impl PeerUpstream {
         client: &ClientProfile,
         transport: Transport,
     ) -> Self {
-        let subscriptions = (profile.era == Era::Modern).then(|| Arc::new(Subscriptions::new(&profile.capabilities)));
+        let subscriptions =
+            (profile.era == Era::Modern).then(|| Arc::new(ListenSubscriptions::new(&profile.capabilities)));
         if let Some(subscriptions) = subscriptions.clone() {
             let acknowledged = peer.acknowledged();
             let (reported, unasked) = (acknowledged.clone(), peer.unasked());

@@ -30,6 +30,6 @@ pub async fn probe(upstream: &dyn Upstream, patience: Duration) -> Result<(), Co
 }
 
 /// Whether a request waits for no other call, and none for it: one for a sign of life, or one that stays open.
-pub(super) fn needs_no_turn(method: &str) -> bool {
+pub(super) fn bypasses_queue(method: &str) -> bool {
     matches!(method, PING | DISCOVER | LISTEN)
 }

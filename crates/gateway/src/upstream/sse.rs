@@ -13,12 +13,12 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::connector::{ConnectError, Connected, KnownEra, introduce};
-use super::event_stream::EventStream;
 use super::http::HttpTarget;
 use super::http_client::{redirected, unreachable};
 use super::peer::{PeerChannels, Received, ServerPeer};
 use super::peer_upstream::{PeerUpstream, Transport};
 use super::service_log::LogSource;
+use super::sse_reader::SseReader;
 use super::{UpstreamEnd, UpstreamError};
 use crate::jsonrpc::{self, ServerMessage};
 use crate::lifecycle::ServiceFault;
@@ -26,14 +26,14 @@ use crate::lifecycle::ServiceFault;
 /// Requests that may be on their way to the server at once.
 const MAX_POSTS: usize = 64;
 
-type Events = EventStream<BoxStream<'static, reqwest::Result<bytes::Bytes>>>;
+type Events = SseReader<BoxStream<'static, reqwest::Result<bytes::Bytes>>>;
 
 /// Connects to a server and does the handshake.
 pub(super) async fn connect(target: HttpTarget) -> Result<Connected, ConnectError> {
     let limits = target.limits;
     let opened = timeout(limits.timeout, open(&target)).await;
     let (events, post_address) = opened.unwrap_or(Err(UpstreamError::Timeout(limits.timeout)))?;
-    let (peer, PeerChannels { outgoing, unasked }) = ServerPeer::new(limits, target.limiter.clone());
+    let (peer, PeerChannels { outgoing, unasked }) = ServerPeer::new(limits, target.queue.clone());
     let client = target.profile.clone();
     let transport = Transport::spawn(|stop| run(target, peer.clone(), events, post_address, outgoing, stop));
     let profile = introduce(&peer, &client, Some(KnownEra::Legacy)).await.map_err(|error| error.into_inner())?;
@@ -50,7 +50,7 @@ async fn open(target: &HttpTarget) -> Result<(Events, Url), UpstreamError> {
     }
     let response = request.send().await.map_err(|error| unreachable(&error))?;
     let response = checked(target, response)?;
-    let mut events = EventStream::new(response.bytes_stream().boxed(), target.limits.max_payload);
+    let mut events = SseReader::new(response.bytes_stream().boxed(), target.limits.max_payload);
     let first = events.next().await.ok().flatten().filter(|event| event.name == "endpoint");
     let Some(first) = first else {
         return Err(broken("its stream does not begin with the address for messages".into()));

@@ -28,7 +28,7 @@ const MAX_PAUSE: Duration = Duration::from_secs(60);
 const SETTLE: Duration = Duration::from_secs(2);
 
 /// What is wanted of one server.
-pub(super) struct Subscriptions {
+pub(super) struct ListenSubscriptions {
     /// The lists whose changes the server can report, as the request has them.
     lists: Map<String, Value>,
     resources: watch::Sender<BTreeSet<String>>,
@@ -36,7 +36,7 @@ pub(super) struct Subscriptions {
     is_unheard: watch::Sender<bool>,
 }
 
-impl Subscriptions {
+impl ListenSubscriptions {
     /// The changes that a server with these capabilities reports.
     pub(super) fn new(capabilities: &Map<String, Value>) -> Self {
         let reports = |kind: &str| capabilities.get(kind).is_some_and(|offered| offered["listChanged"] == true);
@@ -165,7 +165,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_request_is_sent_again_when_it_ends_or_when_something_else_is_wanted() {
         let capabilities = json!({ "tools": { "listChanged": true }, "prompts": {} });
-        let subscriptions = Subscriptions::new(capabilities.as_object().unwrap());
+        let subscriptions = ListenSubscriptions::new(capabilities.as_object().unwrap());
         let (sent, mut requests) = mpsc::channel(8);
         let (end, ended) = watch::channel(0);
         let (acknowledge, acknowledged) = watch::channel(false);
@@ -207,20 +207,20 @@ mod tests {
         let reporting = json!({ "tools": { "listChanged": true } });
         let (acknowledge, acknowledged) = watch::channel(false);
         let (unasked, _) = mpsc::channel(8);
-        let wait = async |subscriptions: &Subscriptions| {
+        let wait = async |subscriptions: &ListenSubscriptions| {
             let began = tokio::time::Instant::now();
             subscriptions.settled(acknowledged.clone()).await;
             began.elapsed()
         };
         let refuse = |_| std::future::ready(Ok(Err(super::super::open_call::refusal(-32601, "unknown"))));
         for capabilities in [&reporting, &json!({})] {
-            let unheard = Subscriptions::new(capabilities.as_object().unwrap());
+            let unheard = ListenSubscriptions::new(capabilities.as_object().unwrap());
             tokio::select! {
                 () = unheard.keep_open(refuse, acknowledged.clone(), &unasked) => panic!("the connection has not ended"),
                 waited = wait(&unheard) => assert_eq!(waited, Duration::ZERO, "{capabilities}"),
             }
         }
-        let heard = Subscriptions::new(reporting.as_object().unwrap());
+        let heard = ListenSubscriptions::new(reporting.as_object().unwrap());
         assert_eq!(wait(&heard).await, SETTLE);
         acknowledge.send_replace(true);
         assert_eq!(wait(&heard).await, Duration::ZERO);
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn other_methods_and_bad_parameters_are_not_carried_out() {
-        let subscriptions = Subscriptions::new(&Map::new());
+        let subscriptions = ListenSubscriptions::new(&Map::new());
         assert!(subscriptions.on_call("tools/call", None).is_none());
         assert!(subscriptions.on_call("resources/subscribe", None).unwrap().is_err());
     }

@@ -3,7 +3,7 @@
 //! | # | defect | tried |
 //! |---|---|---|
 //! | 1 | pages of others stop services | here, and `crates/server/tests/all/mcp/admission.rs` |
-//! | 2, 4 | tools run programs and write files that a caller names | with those tools |
+//! | 2, 4 | tools run programs and write files that a caller names | `crates/server/tests/all/control.rs` |
 //! | 3 | removing a service deletes the file that its manifest names | here |
 //! | 5 | modules read the daemon's variables | `crates/wasm/tests/all/authority.rs` |
 //! | 6 | arguments of calls in logs | here |
@@ -89,10 +89,15 @@ fn what_a_call_was_given_is_in_no_log() {
     add_weather(&instance);
     let arguments = json!({ "city": CANARY }).to_string();
     instance.run(&["services", "call", "docs", "weather", &arguments]).ended(0);
+    let failing = json!({ "city": CANARY, "fails": true }).to_string();
+    let failed = instance.run(&["services", "call", "docs", "weather", &failing]).ended(1);
+    assert!(failed.stderr.contains(CANARY), "whoever calls reads why: {failed:#?}");
     for args in [&["services", "logs", "docs"][..], &["services", "details", "docs"], &["audit", "--json"]] {
         let said = instance.run(args).ended(0).stdout;
         assert!(!said.contains(CANARY), "{args:?}: {said}");
     }
+    let audit = instance.run(&["audit", "--json"]).ended(0).stdout;
+    assert!(audit.contains("the service answered with error -32000"), "{audit}");
     instance.run(&["down"]).ended(0);
     let kept = fs::read_dir(instance.state()).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
     for path in kept {

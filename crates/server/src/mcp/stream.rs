@@ -9,9 +9,9 @@ use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive};
 use axum::response::{IntoResponse, Response, Sse};
 use futures::{Stream, StreamExt, stream};
-use roost_gateway::endpoint::{EventStream, Session};
+use roost_gateway::endpoint::{ReplayBuffer, Session};
 use roost_gateway::era::{Era, NEWEST_LEGACY};
-use tokio::sync::{OwnedMutexGuard, mpsc};
+use tokio::sync::{OwnedMutexGuard, mpsc, watch};
 
 use crate::guard::AdmittedRequest;
 use crate::host::Host;
@@ -58,7 +58,7 @@ pub(super) fn legacy_events(
     admitted: AdmittedRequest,
     session: &Session,
     number: u64,
-    events: Arc<EventStream>,
+    events: Arc<ReplayBuffer>,
     after: u64,
 ) -> Response {
     let priming = priming(session, number).filter(|_| after == 0);
@@ -72,7 +72,7 @@ pub(super) fn general_events(
     admitted: AdmittedRequest,
     session: Arc<Session>,
     reader: OwnedMutexGuard<()>,
-    events: Arc<EventStream>,
+    events: Arc<ReplayBuffer>,
     after: u64,
 ) -> Response {
     let priming = priming(&session, 0).filter(|_| after == 0);
@@ -83,13 +83,18 @@ pub(super) fn general_events(
     respond(host, admitted, stream::iter(priming).chain(events))
 }
 
+/// Returns when the runtime of an agent is gone, and its token with it.
+pub(super) async fn runtime_ended(mut runtime: watch::Receiver<()>) {
+    while runtime.changed().await.is_ok() {}
+}
+
 /// Tells the client under which id it can come back, before there is anything to say. Older clients do not expect it.
 fn priming(session: &Session, number: u64) -> Option<Event> {
     let is_expected = session.context.profile.era == Era::Legacy(NEWEST_LEGACY.to_owned());
     is_expected.then(|| Event::default().id(format!("{number}_0")).retry(RETRY).data(""))
 }
 
-fn numbered(number: u64, events: Arc<EventStream>, after: u64) -> impl Stream<Item = Event> + Send + 'static {
+fn numbered(number: u64, events: Arc<ReplayBuffer>, after: u64) -> impl Stream<Item = Event> + Send + 'static {
     stream::unfold((events, after), move |(events, after)| async move {
         let (at, message) = events.after(after).await?;
         Some((Event::default().id(format!("{number}_{at}")).data(&*message), (events, at)))
@@ -108,7 +113,7 @@ fn respond(host: Arc<Host>, admitted: AdmittedRequest, events: impl Stream<Item 
     let dismissed = Box::pin(async move {
         let agent_gone = async {
             match runtime {
-                Some(mut runtime) => while runtime.changed().await.is_ok() {},
+                Some(runtime) => runtime_ended(runtime).await,
                 None => std::future::pending().await,
             }
         };

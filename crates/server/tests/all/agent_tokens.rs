@@ -7,7 +7,7 @@ use roost_model::ids::SessionId;
 use serde_json::json;
 use testkit::fake::{FakeSession, FakeTask, How};
 use testkit::mcp_fixture::FixtureEra::Legacy;
-use testkit::{Harness, Home};
+use testkit::{Harness, Home, soon};
 
 use crate::kit::Door;
 use crate::mcp::client::McpClient;
@@ -104,4 +104,24 @@ async fn what_an_agent_listens_to_ends_with_its_runtime() {
     agent.task.finish().await;
     door.harness.engine.close(agent.session.as_str(), "over").await.unwrap();
     assert_eq!(stream.next().await, None, "the stream ends");
+}
+
+#[tokio::test]
+async fn a_session_of_an_agent_ends_with_its_runtime_and_so_does_what_a_service_asks_in_it() {
+    let gateway = FixtureGateway::start(&[("old", Legacy)]).await;
+    let mut door = Door::over_with_gateway(engine().await, gateway.endpoint.clone(), |_| {}).await;
+    let agent = WorkingAgent::start(&mut door).await;
+    let client = McpClient::with_token(&door, "/mcp", agent.token.clone()).initialize().await;
+    let call = json!({ "name": "old__test_elicitation", "arguments": { "message": "Who?" } });
+    let mut answer = client.request("tools/call", call).await;
+    assert_eq!(answer.next().await.unwrap()["method"], "elicitation/create");
+    assert!(gateway.governor.finished.lock().is_empty());
+    agent.task.finish().await;
+    door.harness.engine.close(agent.session.as_str(), "over").await.unwrap();
+    soon("the call ends", async {
+        while gateway.governor.finished.lock().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
 }

@@ -197,7 +197,9 @@ impl Exchange<'_> {
             "tools/call" if self.fixture.asks_forever => self.ask_forever().await,
             "tools/call" if self.is_task() => Ok(self.begin_task()),
             "tools/call" => self.call_tool().await,
-            "tasks/get" | "tasks/cancel" | "tasks/result" if self.fixture.has_tasks => self.on_task(method),
+            "tasks/get" | "tasks/cancel" | "tasks/result" | "tasks/list" if self.fixture.has_tasks => {
+                self.on_task(method)
+            }
             "prompts/get" => self.get_prompt().await,
             "resources/read" => self.read_resource(),
             "completion/complete" => {

@@ -32,6 +32,12 @@ pub fn answer(message: &Value) -> Option<Value> {
             json!({ "tools": [tool] })
         }
         "ping" => json!({}),
+        // Some servers repeat what they were given.
+        "tools/call" if message["params"]["arguments"].get("fails").is_some() => {
+            let words = format!("no weather for {}", message["params"]["arguments"]);
+            let error = json!({ "code": -32000, "message": words });
+            return Some(json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+        }
         "tools/call" => json!({ "content": [{ "type": "text", "text": WEATHER }] }),
         _ => {
             let error = json!({ "code": -32601, "message": "Method not found" });

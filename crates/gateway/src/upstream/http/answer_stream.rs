@@ -8,11 +8,11 @@ use reqwest::header::ACCEPT;
 use reqwest::{Response, StatusCode};
 use serde_json::value::RawValue;
 
-use super::super::event_stream::{Event, EventStream, StreamError};
 use super::super::http_client::unreachable;
 use super::super::open_call::OpenCall;
 use super::super::open_calls::pong;
 use super::super::service_log::LogSource;
+use super::super::sse_reader::{Event, SseReader, StreamError};
 use super::super::{ServerAnswer, UpstreamError};
 use super::{HttpError, HttpLink, HttpSession, headers};
 use crate::era::Era;
@@ -34,7 +34,7 @@ impl HttpLink {
         call: &OpenCall,
     ) -> Result<ServerAnswer, HttpError> {
         let max_event = self.target.limits.max_payload;
-        let mut events = EventStream::new(response.bytes_stream().boxed(), max_event);
+        let mut events = SseReader::new(response.bytes_stream().boxed(), max_event);
         let mut questions = FuturesUnordered::new();
         let mut resumptions = 0;
         loop {
@@ -68,7 +68,7 @@ impl HttpLink {
                     let retry = events.retry;
                     tokio::time::sleep(retry.unwrap_or(RETRY)).await;
                     let response = self.get_stream(session, Some(&last_id)).await?;
-                    events = EventStream::new(response.bytes_stream().boxed(), max_event);
+                    events = SseReader::new(response.bytes_stream().boxed(), max_event);
                     (events.last_id, events.retry) = (Some(last_id), retry);
                 }
             }

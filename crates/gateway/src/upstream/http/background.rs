@@ -9,9 +9,9 @@ use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::super::event_stream::EventStream;
 use super::super::http_client::unreachable;
-use super::super::subscriptions::{LISTEN, LISTEN_LIMIT, Subscriptions};
+use super::super::sse_reader::SseReader;
+use super::super::subscriptions::{LISTEN, LISTEN_LIMIT, ListenSubscriptions};
 use super::super::{ServerAnswer, UpstreamEnd, UpstreamError, UpstreamRequest};
 use super::answer_stream::RETRY;
 use super::{HttpError, HttpLink, headers};
@@ -29,7 +29,7 @@ impl HttpLink {
     /// server's own stream is open, or known not to exist.
     pub(super) async fn run(
         self: Arc<Self>,
-        subscriptions: Arc<Subscriptions>,
+        subscriptions: Arc<ListenSubscriptions>,
         cancellations: mpsc::Receiver<u64>,
         stream_settled: oneshot::Sender<()>,
         stop: CancellationToken,
@@ -84,7 +84,7 @@ impl HttpLink {
             match opened {
                 Ok(response) => {
                     failures = 0;
-                    let mut events = EventStream::new(response.bytes_stream().boxed(), self.target.limits.max_payload);
+                    let mut events = SseReader::new(response.bytes_stream().boxed(), self.target.limits.max_payload);
                     self.read_stream(&mut events).await;
                     last_id = events.last_id.or(last_id);
                     retry = events.retry.unwrap_or(retry);
@@ -117,7 +117,7 @@ impl HttpLink {
         self.finish(UpstreamEnd::Failed(fault, error.to_string().into()));
     }
 
-    async fn read_stream<S, E>(&self, events: &mut EventStream<S>)
+    async fn read_stream<S, E>(&self, events: &mut SseReader<S>)
     where
         S: futures::Stream<Item = Result<bytes::Bytes, E>> + Unpin,
         E: std::fmt::Display,

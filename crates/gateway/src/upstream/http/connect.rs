@@ -15,7 +15,7 @@ use super::super::handshake::{
 use super::super::open_call::OpenCall;
 use super::super::peer_upstream::Transport;
 use super::super::request_params::sent_params;
-use super::super::subscriptions::Subscriptions;
+use super::super::subscriptions::ListenSubscriptions;
 use super::super::{FromServer, ServerAnswer, ServerProfile, Upstream, UpstreamError};
 use super::{HttpError, HttpLink, HttpSession, HttpTarget, HttpUpstream};
 use crate::era::{Era, NEWEST_LEGACY};
@@ -64,7 +64,7 @@ pub(crate) async fn connect(target: HttpTarget, era: Option<KnownEra>) -> Result
         }
         Err(error) => return Err(link.refused(error)),
     };
-    let subscriptions = Arc::new(Subscriptions::new(&profile.capabilities));
+    let subscriptions = Arc::new(ListenSubscriptions::new(&profile.capabilities));
     let (stream_settled, settled) = oneshot::channel();
     let background =
         Transport::spawn(|stop| link.clone().run(subscriptions.clone(), cancellations, stream_settled, stop));

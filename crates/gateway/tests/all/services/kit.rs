@@ -20,7 +20,7 @@ use testkit::soon;
 
 /// Services, their servers and their log.
 pub(crate) struct Gateway {
-    pub(crate) services: Services,
+    pub(crate) services: Arc<Services>,
     pub(crate) servers: FakeServers,
     pub(crate) log: Arc<dyn Log>,
     store: SqliteLog,
@@ -80,6 +80,7 @@ impl Gateway {
         let store = open_log(folder.path());
         let log: Arc<dyn Log> = Arc::new(store.clone());
         let services = Services::start(log.clone(), Arc::new(servers.clone()), options, "1.2.3").await.unwrap();
+        let services = Arc::new(services);
         Self { services, servers, log, store, folder }
     }
 

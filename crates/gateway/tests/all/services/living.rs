@@ -1,7 +1,10 @@
 //! The life of a service as its supervisor leads it.
 
-use roost_gateway::breaker::CallOutcome;
-use roost_gateway::endpoint::Backend;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use roost_gateway::endpoint::{Backend, Endpoint, EndpointSettings};
+use roost_gateway::governor::{CallReport, GatewayCall, Governor, Permit, Ticket};
 use roost_gateway::lifecycle::ServiceFault;
 use roost_gateway::principal::Principal;
 use roost_gateway::services::ServiceError;
@@ -9,6 +12,7 @@ use roost_model::event::EventBody;
 use roost_model::service::Lifecycle::{Crashed, Quarantined, Running, Starting, Stopped, Stopping};
 use roost_model::service::{Health, Lifecycle};
 use serde_json::json;
+use serde_json::value::RawValue;
 use testkit::mcp_servers::{Behaviour, tool};
 use testkit::soon;
 
@@ -72,17 +76,63 @@ async fn what_fails_too_often_is_quarantined_until_a_person_lets_it_out() {
     assert!(matches!(refused, Err(ServiceError::Refused(_))), "{refused:?}");
 }
 
+/// Lets everything pass and keeps nothing.
+struct Anything;
+
+#[async_trait]
+impl Governor for Anything {
+    async fn judge(&self, _: &GatewayCall<'_>) -> Permit {
+        Permit::Allowed(Ticket(0))
+    }
+
+    async fn finish(&self, _: Ticket, _: CallReport, _: Option<&RawValue>) {}
+}
+
 #[tokio::test]
-async fn faults_of_the_service_trip_the_breaker_and_bad_arguments_never_do() {
+async fn calls_that_fail_quarantine_a_service_only_if_it_answers_no_probe_either() {
     let gateway = Gateway::start().await;
-    let id = gateway.run("docs", json!({})).await.id.clone();
-    (0..100).for_each(|_| gateway.services.note_outcome(&id, CallOutcome::Answered));
+    let impatient = json!({ "spec": { "origin": { "timeoutMs": 100 } } });
+    let id = gateway.run("docs", impatient).await.id.clone();
+    let settings = EndpointSettings::new("0.0.0");
+    let endpoint = Endpoint::new(gateway.services.clone(), Arc::new(Anything), settings).unwrap();
+    let call = async |name: &str| {
+        let principal = Principal::Session(name.into());
+        endpoint.call_tool_for(&principal, json!({ "name": "docs__echo", "arguments": {} })).await
+    };
+    let server = gateway.server("docs");
+    let fail_often = async || {
+        server.on_call(Behaviour::Hangs);
+        let failed = futures::future::join_all((0..16).map(|_| call("careless"))).await;
+        assert!(failed.iter().all(Result::is_err));
+        server.on_call(Behaviour::Answers);
+    };
+    fail_often().await;
+    soon("it is probed", server.probed(1)).await;
     gateway.services.introspect(&id).await.unwrap();
-    assert_eq!(gateway.services.get(&id).unwrap().life.lifecycle, Running);
-    (0..256).for_each(|_| gateway.services.note_outcome(&id, CallOutcome::UpstreamFault));
+    assert_eq!(gateway.services.get(&id).unwrap().life.lifecycle, Running, "only the calls of one were slow");
+    call("careful").await.unwrap();
+    server.on_probe(Behaviour::Fails(ServiceFault::Timeout));
+    fail_often().await;
     let out = gateway.until_state(&id, Quarantined).await;
     assert_eq!(out.life.last_error.as_deref(), Some("most of its recent calls failed"));
     assert!(gateway.offered().is_empty());
+}
+
+#[tokio::test]
+async fn calls_that_the_service_answers_say_nothing_against_it_whatever_it_answers() {
+    let gateway = Gateway::start().await;
+    let id = gateway.run("docs", json!({})).await.id.clone();
+    let settings = EndpointSettings::new("0.0.0");
+    let endpoint = Endpoint::new(gateway.services.clone(), Arc::new(Anything), settings).unwrap();
+    let server = gateway.server("docs");
+    server.on_call(Behaviour::Fails(ServiceFault::Broken));
+    server.on_probe(Behaviour::Fails(ServiceFault::Broken));
+    for _ in 0..32 {
+        let params = json!({ "name": "docs__echo", "arguments": { "wrong": true } });
+        endpoint.call_tool_for(&Principal::Session("a".into()), params).await.unwrap_err();
+    }
+    gateway.services.introspect(&id).await.unwrap();
+    assert_eq!(gateway.services.get(&id).unwrap().life.lifecycle, Running);
 }
 
 #[tokio::test]

@@ -82,6 +82,31 @@ async fn a_connection_on_which_somebody_waits_for_news_is_not_idle() {
     assert_eq!(server.principals(), []);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_is_kept_is_not_closed_for_being_idle_and_still_makes_room() {
+    let servers = FakeServers::default();
+    let pool = Pool::new("svc".into(), Arc::new(servers.clone()), ServiceLog::default(), broadcast::Sender::new(8));
+    let declared = manifest("docs", json!({}));
+    let server = servers.at(declared["spec"]["origin"]["endpoint"].as_str().unwrap());
+    let declared = serde_json::from_value(declared).unwrap();
+    let connect = async |name: &str| pool.get(&declared, &session(name), &no_capabilities()).await.unwrap();
+    let kept = connect("a").await.keep();
+    tokio::time::advance(Duration::from_hours(1)).await;
+    pool.close_idle().await;
+    assert_eq!(server.principals(), [session("a")]);
+    for n in 0..15 {
+        tokio::time::advance(Duration::from_secs(1)).await;
+        connect(&n.to_string()).await;
+    }
+    assert!(!server.principals().contains(&session("a")), "it was used longest ago");
+    drop(kept);
+    let kept = connect("a").await.keep();
+    drop(kept);
+    tokio::time::advance(Duration::from_mins(6)).await;
+    pool.close_idle().await;
+    assert_eq!(server.principals(), []);
+}
+
 #[tokio::test]
 async fn two_that_ask_at_once_wait_for_the_same_connection() {
     let gateway = Gateway::start().await;

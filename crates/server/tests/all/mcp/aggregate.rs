@@ -2,6 +2,7 @@
 
 use roost_gateway::breaker::CallOutcome;
 use roost_gateway::governor::Access;
+use roost_gateway::principal::Principal;
 use roost_gateway::trace_context::TraceContext;
 use serde_json::{Value, json};
 use testkit::mcp_fixture::FixtureEra::{Legacy, Modern};
@@ -14,6 +15,11 @@ async fn gateway() -> (FixtureGateway, Door) {
     let gateway = FixtureGateway::start(&[("new", Modern), ("old", Legacy)]).await;
     let door = Door::open_with_gateway(gateway.endpoint.clone(), |_| {}).await;
     (gateway, door)
+}
+
+/// The resource of this service that its fixture reports, as the aggregate names it.
+fn watched(namespace: &str) -> String {
+    format!("roost://{namespace}/test://watched-resource")
 }
 
 fn names<'a>(list: &'a Value, member: &str, key: &str) -> Vec<&'a str> {
@@ -162,6 +168,9 @@ async fn what_a_service_lists_is_read_and_every_other_address_counts_as_a_call()
     client.call("resources/read", json!({ "uri": "roost://old/test://static-text" })).await;
     client.call("resources/read", json!({ "uri": "roost://old/test://template/7/data" })).await;
     client.call("resources/subscribe", json!({ "uri": "roost://old/test://watched-resource" })).await;
+    let wanted = [watched("new"), "roost://old/test://not-listed".to_owned()];
+    let wanted = json!({ "notifications": { "resourceSubscriptions": wanted } });
+    McpClient::new(&door, "/mcp").await.request("subscriptions/listen", wanted).await.next().await.unwrap();
     client.call("prompts/get", json!({ "name": "old__test_simple_prompt" })).await;
     let arguments = json!({ "arg1": "a", "arg2": "b" });
     client.call("prompts/get", json!({ "name": "old__test_prompt_with_arguments", "arguments": arguments })).await;
@@ -170,6 +179,8 @@ async fn what_a_service_lists_is_read_and_every_other_address_counts_as_a_call()
         ("old__resources/read", Read),
         ("old__resources/read", Call),
         ("old__resources/subscribe", Read),
+        ("new__resources/subscribe", Read),
+        ("old__resources/subscribe", Call),
         ("old__prompts/get", Read),
         ("old__prompts/get", Call),
     ];
@@ -197,6 +208,23 @@ async fn a_denied_resource_or_prompt_reaches_no_service() {
         assert_eq!(denied["message"], format!("new__{method} is not allowed here"));
     }
     assert!(gateway.backend.called.lock().is_empty());
+    gateway.governor.denied.lock().insert("new__resources/subscribe".into());
+    let wanted = [watched("new"), watched("old")];
+    let wanted = json!({ "notifications": { "resourceSubscriptions": wanted } });
+    let acknowledged = client.request("subscriptions/listen", wanted).await.next().await.unwrap();
+    let accepted = &acknowledged["params"]["notifications"];
+    assert_eq!(*accepted, json!({ "resourceSubscriptions": [watched("old")] }), "what is denied is left out");
+    assert_eq!(*gateway.backend.told.borrow(), [("old".to_owned(), "resources/subscribe".to_owned())]);
+}
+
+#[tokio::test]
+async fn nobody_subscribes_to_more_resources_than_a_session_may_have() {
+    let (gateway, door) = gateway().await;
+    let client = McpClient::new(&door, "/mcp").await;
+    let all: Vec<_> = (0..1025).map(|n| format!("roost://old/test://{n}")).collect();
+    let wanted = json!({ "notifications": { "resourceSubscriptions": all } });
+    assert_eq!(client.error("subscriptions/listen", wanted).await["code"], -32602);
+    assert!(gateway.governor.judged.lock().is_empty());
 }
 
 #[tokio::test]
@@ -214,6 +242,19 @@ async fn unknown_tools_prompts_and_methods_are_errors_of_the_protocol() {
     ] {
         assert_eq!(client.error(method, params).await["code"], code, "{method}");
     }
+}
+
+#[tokio::test]
+async fn members_that_the_protocol_does_not_know_reach_no_service_from_an_agent_because_nobody_is_shown_them() {
+    let (gateway, door) = gateway().await;
+    let meta = json!({ "com.example/own": { "b": 1 } });
+    let call = json!({ "name": "new__test_simple_text", "arguments": {}, "_meta": meta, "extra": { "secret": 1 } });
+    gateway.endpoint.call_tool_for(&Principal::Session("a".into()), call.clone()).await.unwrap();
+    McpClient::new(&door, "/mcp").await.call("tools/call", call).await;
+    let called = gateway.backend.called.lock();
+    let of_agent = (&called[0]["extra"], &called[0]["_meta"]["com.example/own"]);
+    assert_eq!(of_agent, (&Value::Null, &json!({ "b": 1 })), "its _meta passes as it is");
+    assert_eq!(called[1]["extra"], json!({ "secret": 1 }));
 }
 
 #[tokio::test]

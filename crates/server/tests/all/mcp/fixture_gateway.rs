@@ -38,6 +38,8 @@ pub(crate) struct FixtureBackend {
     /// What services were told, with their namespaces.
     pub(crate) told: watch::Sender<Vec<(String, String)>>,
     connections: Arc<Mutex<Connections>>,
+    /// One more for each time that a connection is kept.
+    pub(crate) kept: Arc<()>,
 }
 
 /// The connections that are open: all end together.
@@ -64,6 +66,7 @@ impl FixtureBackend {
             called: Arc::default(),
             told: watch::Sender::default(),
             connections: Arc::default(),
+            kept: Arc::default(),
         });
         backend.list().await;
         for (namespace, fixture) in backend.services.clone() {
@@ -123,6 +126,7 @@ impl FixtureBackend {
             told: self.told.clone(),
             ended: self.connections.lock().ended.clone(),
             connections: self.connections.clone(),
+            kept: self.kept.clone(),
         }))
     }
 
@@ -137,6 +141,14 @@ impl FixtureBackend {
         let (answer, answered) = oneshot::channel();
         self.connections.lock().answers.push_back(answered);
         answer
+    }
+
+    /// A service says more to the local user than anybody can take at once.
+    pub(crate) fn flood(&self) {
+        let (service, principal) = (service_id(&self.services[0].0), Principal::Local);
+        let method = "notifications/message".to_owned();
+        let line = Arc::new(UnaskedMessage { service, principal, method, params: None });
+        (0..1000).for_each(|_| drop(self.unasked.send(line.clone())));
     }
 
     fn pass_on(&self, namespace: &Namespace, method: &str, params: &Value) {
@@ -212,6 +224,7 @@ struct FixtureUpstream {
     told: watch::Sender<Vec<(String, String)>>,
     ended: CancellationToken,
     connections: Arc<Mutex<Connections>>,
+    kept: Arc<()>,
 }
 
 impl FixtureUpstream {
@@ -259,6 +272,10 @@ impl Upstream for FixtureUpstream {
     async fn notify(&self, method: &str, _: Option<&RawValue>) -> Result<(), UpstreamError> {
         self.told.send_modify(|told| told.push((self.namespace.clone(), method.to_owned())));
         Ok(())
+    }
+
+    fn keep(&self) -> Box<dyn Send + Sync> {
+        Box::new(self.kept.clone())
     }
 
     async fn ended(&self) -> UpstreamEnd {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::FutureExt;
-use roost_gateway::endpoint::{Backend, Endpoint, EventStream, IncomingRequest, Outlet, Session, View};
+use roost_gateway::endpoint::{Backend, Endpoint, IncomingRequest, Outlet, ReplayBuffer, Session, View};
 use roost_gateway::principal::Principal;
 use roost_model::ids::SessionId;
 use serde_json::value::to_raw_value;
@@ -24,7 +24,7 @@ impl HostedAgent {
     fn new(gateway: &FixtureGateway, id: &SessionId) -> Self {
         let params = to_raw_value(&json!({ "protocolVersion": LEGACY, "capabilities": {} })).unwrap();
         let (endpoint, principal) = (gateway.endpoint.clone(), Principal::Session(id.clone()));
-        let general = Outlet::Stream(Arc::new(EventStream::default()));
+        let general = Outlet::Stream(Arc::new(ReplayBuffer::default()));
         let (session, _) = endpoint.initialize(principal, View::All, Some(&params), general).unwrap();
         Self { endpoint, session }
     }
@@ -32,7 +32,7 @@ impl HostedAgent {
     async fn call(&self, method: &str, params: Value) {
         let (id, params) = (to_raw_value(&1).unwrap(), to_raw_value(&params).unwrap());
         let incoming = IncomingRequest { id: &id, method, params: Some(&params), traceparent: None };
-        let outlet = Outlet::Stream(Arc::new(EventStream::default()));
+        let outlet = Outlet::Stream(Arc::new(ReplayBuffer::default()));
         self.endpoint.answer_legacy(&self.session, incoming, &outlet).await.unwrap().unwrap();
     }
 }

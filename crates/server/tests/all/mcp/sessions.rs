@@ -1,5 +1,7 @@
 //! Legacy clients: sessions, streams that can be resumed, and what they are asked and told.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use testkit::mcp_fixture::FixtureEra::{Legacy, Modern};
 use testkit::mcp_fixture::McpFixture;
@@ -271,6 +273,45 @@ async fn a_lazy_session_has_its_stream_and_its_end_at_its_own_address() {
     assert_eq!(client.send("GET", "", "").await.status, 200);
     assert_eq!(client.at("/mcp").send("DELETE", "", "").await.status, 404);
     assert_eq!(client.send("DELETE", "", "").await.status, 204);
+}
+
+#[tokio::test]
+async fn what_a_service_remembers_of_a_session_is_kept_until_the_session_ends() {
+    let (gateway, door) = gateway().await;
+    let client = McpClient::legacy(&door, "/mcp").await;
+    let unkept = Arc::strong_count(&gateway.backend.kept);
+    for _ in 0..3 {
+        client.call("tools/call", json!({ "name": "old__test_simple_text" })).await;
+        client.call("tools/call", json!({ "name": "new__test_simple_text" })).await;
+    }
+    // A connection of the fixture is made anew for each call, and the newest is kept.
+    assert_eq!(Arc::strong_count(&gateway.backend.kept), unkept + 2);
+    assert_eq!(client.send("DELETE", "", "").await.status, 204);
+    assert_eq!(Arc::strong_count(&gateway.backend.kept), unkept);
+}
+
+#[tokio::test]
+async fn news_that_are_lost_in_the_flood_of_another_service_count_as_changes_of_everything() {
+    let (gateway, door) = gateway().await;
+    let uri = "roost://old/test://watched-resource";
+    let session = McpClient::legacy(&door, "/mcp").await;
+    session.call("resources/subscribe", json!({ "uri": uri })).await;
+    let wanted = json!({ "toolsListChanged": true, "resourceSubscriptions": [uri] });
+    let listener = McpClient::new(&door, "/mcp").await;
+    let mut listening = listener.request("subscriptions/listen", json!({ "notifications": wanted })).await;
+    listening.next().await.unwrap();
+    gateway.backend.flood();
+    let mut stream = session.send("GET", "", "").await;
+    for (stream, lists) in [(&mut stream, &["tools", "prompts", "resources"][..]), (&mut listening, &["tools"])] {
+        for list in lists {
+            assert_eq!(stream.next().await.unwrap()["method"], format!("notifications/{list}/list_changed"));
+        }
+        let changed = stream.next().await.unwrap();
+        assert_eq!(
+            (&changed["method"], &changed["params"]["uri"]),
+            (&json!("notifications/resources/updated"), &json!(uri))
+        );
+    }
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use testkit::mcp_fixture::FixtureEra::{self, Legacy, Modern};
 use testkit::mcp_fixture::McpFixture;
+use testkit::soon;
 
 use super::client::McpClient;
 use super::fixture_gateway::FixtureGateway;
@@ -57,8 +58,59 @@ async fn a_task_of_a_modern_client_is_found_under_the_name_that_the_aggregate_ga
     assert_eq!((&begun["resultType"], &begun["taskId"]), (&json!("task"), &json!("lab/task/1")));
     let found = client.call("tasks/get", json!({ "taskId": "lab/task/1" })).await;
     assert_eq!((&found["taskId"], &found["status"]), (&json!("lab/task/1"), &json!("working")));
-    let finished = gateway.governor.finished.lock();
-    assert!(finished.len() == 1 && finished[0].1.success, "the call is recorded when its task begins: {finished:?}");
+    assert!(gateway.governor.finished.lock().is_empty(), "the call is recorded when its task ends");
+    assert_eq!(client.call("tasks/cancel", json!({ "taskId": "lab/task/1" })).await["status"], "cancelled");
+    assert_eq!(errors(&gateway), [Some("the task was cancelled".to_owned())]);
+}
+
+/// What the record says of each call that is over.
+fn errors(gateway: &FixtureGateway) -> Vec<Option<String>> {
+    gateway.governor.finished.lock().iter().map(|(_, report)| report.error.clone()).collect()
+}
+
+#[tokio::test]
+async fn a_task_is_known_to_whoever_made_its_call_and_to_nobody_else() {
+    for (era, can) in [(Legacy, "tasks"), (Modern, "extensions")] {
+        let (gateway, door) = gateway(era).await;
+        let client = async || {
+            let client = McpClient::new(&door, "/mcp/lab").await.that_can(can, json!({ EXTENSION: {} }));
+            match era {
+                Legacy => client.initialize().await,
+                Modern => client,
+            }
+        };
+        let (owner, stranger) = (client().await, client().await);
+        owner.call("tools/call", call("test_simple_text")).await;
+        let id = json!({ "taskId": "task/1" });
+        gateway.backend.called.lock().clear();
+        for method in ["tasks/get", "tasks/update", "tasks/result", "tasks/cancel"] {
+            let refused = stranger.error(method, id.clone()).await;
+            assert_eq!(refused["code"], -32602, "{method}: {refused}");
+            assert!(refused["message"].as_str().unwrap().contains("no call of yours became this task"), "{refused}");
+        }
+        assert!(gateway.backend.called.lock().is_empty(), "the service hears of none of it");
+        let mine = owner.call("tasks/list", json!({})).await;
+        let theirs = stranger.call("tasks/list", json!({})).await;
+        assert_eq!((mine["tasks"].as_array().unwrap().len(), &theirs["tasks"]), (1, &json!([])));
+        assert!(errors(&gateway).is_empty());
+        assert_eq!(owner.call("tasks/get", id).await["status"], "working");
+    }
+}
+
+#[tokio::test]
+async fn the_record_of_a_call_says_how_its_task_ended_or_that_nobody_saw_it() {
+    let (gateway, door) = gateway(Legacy).await;
+    let client = McpClient::legacy(&door, "/mcp/lab").await;
+    let id = json!({ "taskId": "task/1" });
+    client.call("tools/call", call("test_simple_text")).await;
+    client.call("tasks/get", id.clone()).await;
+    assert!(errors(&gateway).is_empty(), "it goes on");
+    client.call("tasks/result", id.clone()).await;
+    client.call("tasks/cancel", id).await;
+    assert_eq!(errors(&gateway), [None], "its end is recorded once");
+    client.call("tools/call", call("test_simple_text")).await;
+    soon("the end", gateway.endpoint.close()).await;
+    assert_eq!(errors(&gateway), [None, Some("the end of its task was not seen".to_owned())]);
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 /// The time that one call has left.
-pub(super) struct Patience {
+pub(super) struct PausableDeadline {
     limit: Duration,
     clock: Mutex<Clock>,
     /// Told when the last open question was answered.
@@ -20,7 +20,7 @@ struct Clock {
     stopped_at: Instant,
 }
 
-impl Patience {
+impl PausableDeadline {
     pub(super) fn new(limit: Duration) -> Self {
         let now = Instant::now();
         let clock = Clock { deadline: now + limit, open_questions: 0, stopped_at: now };
@@ -60,7 +60,7 @@ impl Patience {
 
 /// Keeps the clock of a call stopped.
 #[must_use]
-pub(super) struct Paused<'a>(&'a Patience);
+pub(super) struct Paused<'a>(&'a PausableDeadline);
 
 impl Drop for Paused<'_> {
     fn drop(&mut self) {
@@ -83,17 +83,17 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_time_of_questions_does_not_count() {
         let start = Instant::now();
-        let patience = Patience::new(3 * SECOND);
+        let deadline = PausableDeadline::new(3 * SECOND);
         let questions = async {
             tokio::time::sleep(SECOND).await;
-            let first = patience.pause();
-            let second = patience.pause();
+            let first = deadline.pause();
+            let second = deadline.pause();
             tokio::time::sleep(100 * SECOND).await;
             drop(first);
             tokio::time::sleep(10 * SECOND).await;
             drop(second);
         };
-        tokio::join!(questions, patience.is_over());
+        tokio::join!(questions, deadline.is_over());
         assert_eq!(start.elapsed(), 113 * SECOND);
     }
 }

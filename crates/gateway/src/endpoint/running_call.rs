@@ -8,8 +8,10 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
+use super::refusal::McpRefusal;
 use super::request::ClientContext;
 use crate::governor::{CallReport, Governor, Ticket};
+use crate::raw_object::text;
 use crate::upstream::{Interjection, ServerAnswer, Upstream, UpstreamError, UpstreamRequest};
 
 /// What a service says during a call may wait here; beyond it the service is not read.
@@ -18,7 +20,7 @@ const INTERJECTIONS: usize = 16;
 type Answering = Pin<Box<dyn Future<Output = Result<ServerAnswer, UpstreamError>> + Send>>;
 
 /// A call that runs. Dropping it cancels the call at the service.
-pub(super) struct OpenCall {
+pub(super) struct RunningCall {
     answering: Answering,
     interjections: mpsc::Receiver<Interjection>,
 }
@@ -31,7 +33,7 @@ pub(super) enum CallEvent {
     Said(Interjection),
 }
 
-impl OpenCall {
+impl RunningCall {
     pub(super) fn start(
         upstream: Arc<dyn Upstream>,
         context: Arc<ClientContext>,
@@ -78,25 +80,37 @@ pub(super) struct OpenTicket {
     started: Instant,
     request_bytes: u64,
     tasks: TaskTracker,
+    /// What the record says if nobody says how the call ended.
+    pub(super) unless_finished: &'static str,
 }
 
 impl OpenTicket {
     pub(super) fn new(governor: Arc<dyn Governor>, ticket: Ticket, request_bytes: usize, tasks: TaskTracker) -> Self {
-        Self { governor, ticket: Some(ticket), started: Instant::now(), request_bytes: request_bytes as u64, tasks }
+        Self {
+            governor,
+            ticket: Some(ticket),
+            started: Instant::now(),
+            request_bytes: request_bytes as u64,
+            tasks,
+            unless_finished: "the client cancelled the call",
+        }
     }
 
-    /// Records how the call ended: with a result, or with an error that has this message.
-    pub(super) async fn finish(mut self, outcome: Result<&RawValue, &str>) {
+    /// Records how the call ended: with a result, or with an error.
+    pub(super) async fn finish(mut self, outcome: Result<&RawValue, &McpRefusal>) {
         let Some(ticket) = self.ticket.take() else { return };
-        let report = match outcome {
+        match outcome {
             Ok(result) => {
                 let is_error = is_error(result);
                 let error = is_error.then(|| "the tool answered with an error".to_owned());
-                self.report(!is_error, error, result.get().len())
+                let report = self.report(!is_error, error, result.get().len());
+                self.governor.finish(ticket, report, Some(result)).await;
             }
-            Err(message) => self.report(false, Some(message.to_owned()), 0),
-        };
-        self.governor.finish(ticket, report, outcome.ok()).await;
+            Err(refusal) => {
+                let report = self.report(false, Some(refusal.for_record()), 0);
+                self.governor.finish(ticket, report, Some(&text(&refusal.message()))).await;
+            }
+        }
     }
 
     fn report(&self, success: bool, error: Option<String>, response_bytes: usize) -> CallReport {
@@ -113,7 +127,7 @@ impl OpenTicket {
 impl Drop for OpenTicket {
     fn drop(&mut self) {
         let Some(ticket) = self.ticket.take() else { return };
-        let report = self.report(false, Some("the client cancelled the call".into()), 0);
+        let report = self.report(false, Some(self.unless_finished.into()), 0);
         let governor = self.governor.clone();
         self.tasks.spawn(async move { governor.finish(ticket, report, None).await });
     }

@@ -28,7 +28,7 @@ pub(super) enum StreamError {
 }
 
 /// The events of a response.
-pub(super) struct EventStream<S> {
+pub(super) struct SseReader<S> {
     chunks: S,
     max_event: usize,
     unread: BytesMut,
@@ -42,7 +42,7 @@ pub(super) struct EventStream<S> {
     pub(super) retry: Option<Duration>,
 }
 
-impl<S, E> EventStream<S>
+impl<S, E> SseReader<S>
 where
     S: Stream<Item = Result<Bytes, E>> + Unpin,
     E: std::fmt::Display,
@@ -143,7 +143,7 @@ mod tests {
         max_event: usize,
     ) -> (Vec<(String, String)>, Option<String>, Option<Duration>, bool) {
         let chunks = stream::iter(chunks.into_iter().map(Ok::<_, Infallible>));
-        let mut events = EventStream::new(chunks, max_event);
+        let mut events = SseReader::new(chunks, max_event);
         let mut seen = Vec::new();
         let complete = loop {
             match events.next().await {
