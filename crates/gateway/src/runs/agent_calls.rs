@@ -88,23 +88,25 @@ pub(super) fn find_tool(service: &OfferedService, names: &[&str]) -> Option<(Str
 
 /// The arguments that a tool's schema asks for, out of what is known: by name in either spelling. A module's parameters may
 /// have any names, so where one that is required is none of ours, its function gets what is known in the order of its
-/// parameters. A schema that names nothing and takes anything gets everything.
+/// parameters. Another schema that names nothing gets everything.
 pub(super) fn fitting_arguments(tool: &str, schema: &Value, known: &[(&str, Value)]) -> Value {
     let everything = || known.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Map<_, _>>();
     let empty = Map::new();
     let properties = schema["properties"].as_object().unwrap_or(&empty);
-    if properties.is_empty() && schema["additionalProperties"] != false {
+    let is_of_module = tool.starts_with(MODULE_FUNCTION);
+    if properties.is_empty() && !is_of_module {
         return everything().into();
     }
     let plain = |name: &str| name.replace('_', "").to_lowercase();
     let value_of = |name: &str| Some(&known.iter().find(|(known, _)| plain(known) == plain(name))?.1);
     let parameters: Vec<_> = properties.keys().filter(|name| !CALL_OPTIONS.contains(&name.as_str())).collect();
+    let takes_args = properties.contains_key(CALL_OPTIONS[0]);
     let is_required = |name: &str| match schema["required"].as_array() {
         Some(required) => required.iter().any(|one| one == name),
-        None => true,
+        // Where arguments can be given in order, too, no schema can require them by name.
+        None => takes_args,
     };
-    let is_by_position = tool.starts_with(MODULE_FUNCTION) || properties.contains_key(CALL_OPTIONS[0]);
-    if is_by_position && parameters.iter().any(|name| is_required(name) && value_of(name).is_none()) {
+    if (is_of_module || takes_args) && parameters.iter().any(|name| is_required(name) && value_of(name).is_none()) {
         let args: Vec<_> = known.iter().take(parameters.len()).map(|(_, value)| value.clone()).collect();
         return json!({ "args": args });
     }
@@ -142,7 +144,7 @@ mod tests {
             ("on_timer", json!({ "properties": { "args": {} } }), json!({})),
             ("on_timer", json!({ "properties": { "fired_at": {}, "args": {} } }), json!({ "fired_at": "t" })),
             // Functions of modules, as their schemas are.
-            ("fn__on_timer", closed(json!({}), json!([])), json!({})),
+            ("fn__on_timer", json!({ "type": "object", "properties": {} }), json!({})),
             ("fn__on_timer", closed(json!({ "a0": {}, "a1": {} }), json!(["a0", "a1"])), json!({ "args": ["r", "s"] })),
             (
                 "fn__on_timer",
@@ -150,7 +152,12 @@ mod tests {
                 json!({ "args": ["r", "s"] }),
             ),
             ("fn__on_timer", closed(json!({ "run_id": {}, "why": {} }), json!(["run_id"])), json!({ "run_id": "r" })),
-            ("fn__on_timer", closed(json!({ "a0": {}, "args": {} }), json!([])), json!({})),
+            ("fn__on_timer", json!({ "properties": { "why": {} }, "additionalProperties": false }), json!({})),
+            (
+                "fn__on_timer",
+                json!({ "properties": { "why": {}, "args": {} }, "additionalProperties": false }),
+                json!({ "args": ["r"] }),
+            ),
         ];
         for (tool, schema, expected) in cases {
             assert_eq!(fitting_arguments(tool, &schema, &known), expected, "{schema}");
