@@ -62,8 +62,8 @@ pub fn inert_parts(manifest: &Manifest) -> Vec<String> {
     let says_something = |value: &Value| {
         !matches!(value, Value::Null | Value::Bool(false)) && value.as_array().is_none_or(|items| !items.is_empty())
     };
-    let of_agent =
-        agent.flat_map(|agent| INERT_OF_AGENT.iter().filter(|member| agent.get(**member).is_some_and(says_something)));
+    let of_agent = agent
+        .flat_map(|agent| INERT_OF_AGENT.iter().filter(move |member| agent.get(**member).is_some_and(says_something)));
     root.into_iter().chain(of_agent.map(|member| format!("/metadata/agent/{member}"))).collect()
 }
 

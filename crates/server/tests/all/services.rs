@@ -127,8 +127,9 @@ async fn the_events_and_calls_of_a_service_are_found_behind_a_flood_of_reports()
     let mut local = door.local().await;
     let applied = local.call("service/apply", json!({ "manifest": manifest() })).await.unwrap();
     let id = json!({ "service_id": applied["service"]["serviceId"] });
-    let append = |events: Vec<NewEvent>| async {
-        door.harness.log.append(&StreamId::host(), events).await.unwrap().await.unwrap();
+    let log = &door.harness.log;
+    let append = |events: Vec<NewEvent>| async move {
+        log.append(&StreamId::host(), events).await.unwrap().await.unwrap();
     };
     let examples = testkit::events::examples().into_iter();
     let mut call = examples.map(|example| example.body).find_map(|body| match body {

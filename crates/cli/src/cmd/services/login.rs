@@ -23,7 +23,7 @@ const DONE: &str = "Roost has the answer. The terminal says whether you are logg
 
 /// How a person logs in.
 #[derive(clap::Args)]
-pub(super) struct LoginOptions {
+pub(crate) struct LoginOptions {
     /// A client that you registered at the service's login yourself [default: Roost registers itself]
     #[arg(long, value_name = "ID")]
     client_id: Option<String>,
