@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use roost_engine::redact_json;
 use roost_model::service::manifest::{Manifest, ServiceOrigin};
-use roost_policy::redact_json;
 use serde_json::Value;
 use url::Url;
 
