@@ -67,5 +67,6 @@ pub use native_history::{HistoryEntry, HistoryListing, NativeHistory, NativeMess
 pub use peers::Caller;
 pub use policy_context::Approver;
 pub use registry::{RegisteredRuntime, Runtimes};
+pub use roost_policy::redact_json;
 pub use session_tokens::SESSION_TOKEN_PREFIX;
 pub use slots::WhenFull;

@@ -27,20 +27,44 @@ pub struct Catalog {
 }
 
 /// Who sees a service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
     /// Everybody who may use tools.
     Everyone,
     /// Everybody but hosted agents.
     People,
+    /// The user of this machine and the agents that work for them; no paired devices.
+    Owner,
+}
+
+/// Who looks, as far as it decides what is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Viewer {
+    /// The user of this machine, who sees everything.
+    Local,
+    /// A paired device.
+    Device,
+    /// A hosted agent.
+    Agent,
+}
+
+impl From<&Principal> for Viewer {
+    fn from(principal: &Principal) -> Self {
+        match principal {
+            Principal::Local => Self::Local,
+            Principal::Device(_) => Self::Device,
+            Principal::Session(_) => Self::Agent,
+        }
+    }
 }
 
 impl Audience {
-    /// The largest audience that this principal belongs to.
-    pub fn of(principal: &Principal) -> Self {
-        match principal {
-            Principal::Session(_) => Self::Everyone,
-            Principal::Local | Principal::Device(_) => Self::People,
+    /// Whether what this audience sees is seen by this viewer.
+    pub fn includes(self, viewer: Viewer) -> bool {
+        match self {
+            Self::Everyone => true,
+            Self::People => viewer != Viewer::Agent,
+            Self::Owner => viewer != Viewer::Device,
         }
     }
 }
@@ -54,6 +78,8 @@ pub struct OfferedService {
     pub namespace: Namespace,
     /// Who sees it.
     pub audience: Audience,
+    /// Who of them sees what it has beside tools.
+    pub content_audience: Audience,
     /// What the service said about itself.
     pub profile: ServerProfile,
     /// Until when the service says that its lists are good; `None` if it promises nothing.

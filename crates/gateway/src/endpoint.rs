@@ -62,7 +62,7 @@ use self::sessions::Sessions;
 use self::subscriptions::ResourceSubscriptions;
 use self::surface::Surface;
 use self::suspended_tickets::SuspendedTickets;
-use crate::catalog::Audience;
+use crate::catalog::Viewer;
 use crate::governor::Governor;
 use crate::namespace::MAX_NAME;
 
@@ -98,7 +98,7 @@ pub struct Endpoint {
     backend: Arc<dyn Backend>,
     governor: Arc<dyn Governor>,
     settings: EndpointSettings,
-    surfaces: Mutex<HashMap<(View, Audience), Arc<Surface>>>,
+    surfaces: Mutex<HashMap<(View, Viewer), Arc<Surface>>>,
     sessions: Arc<Sessions>,
     read_lists: ReadLists,
     parked: ParkedCalls,
@@ -165,20 +165,20 @@ impl Endpoint {
 
     /// What this client sees now.
     fn surface_of(&self, context: &ClientContext) -> Arc<Surface> {
-        self.surface(&context.view, Audience::of(&context.principal))
+        self.surface(&context.view, Viewer::from(&context.principal))
     }
 
     /// What the clients of a view see now.
-    fn surface(&self, view: &View, audience: Audience) -> Arc<Surface> {
+    fn surface(&self, view: &View, viewer: Viewer) -> Arc<Surface> {
         let catalog = self.backend.catalog();
-        let key = (view.clone(), audience);
+        let key = (view.clone(), viewer);
         if let Some(surface) = self.surfaces.lock().get(&key)
             && surface.generation == catalog.generation
         {
             return surface.clone();
         }
         // Made without the lock: two at once make the same.
-        let surface = Arc::new(Surface::new(&catalog, view.clone(), audience, self.settings.max_name));
+        let surface = Arc::new(Surface::new(&catalog, view.clone(), viewer, self.settings.max_name));
         let mut surfaces = self.surfaces.lock();
         if surfaces.len() >= MAX_SURFACES {
             surfaces.clear();

@@ -37,6 +37,7 @@ pub mod resource_uri;
 pub mod runs;
 pub mod secrets;
 pub mod services;
+pub mod shown_manifest;
 mod strict_json;
 pub mod tool_pins;
 pub mod trace_context;

@@ -42,6 +42,8 @@ pub enum ServiceSignal {
     Start,
     /// The handshake is done and the interface listed.
     Ready,
+    /// The handshake is done and its tools are listed, but not all of its other lists, for this reason.
+    ReadyInPart(String),
     /// The start failed, or a running service was lost.
     Failed(ServiceFault, String),
     /// A program ended by itself without a failure.
@@ -147,6 +149,10 @@ impl ServiceLife {
             }
             (Starting, ServiceSignal::Ready) => {
                 (self.lifecycle, self.health, self.last_error) = (Running, Health::Healthy, None);
+                None
+            }
+            (Starting, ServiceSignal::ReadyInPart(why)) => {
+                (self.lifecycle, self.health, self.last_error) = (Running, Health::Degraded, Some(why));
                 None
             }
             (Starting | Running, ServiceSignal::Failed(fault, why)) => {

@@ -50,6 +50,23 @@ pub fn parse(document: &Value) -> Result<Manifest, InvalidManifest> {
     }
 }
 
+/// Members of `metadata.agent` that clarity-runtime declares and that nothing here acts on.
+const INERT_OF_AGENT: [&str; 6] =
+    ["a2a", "allowedLlmProviders", "allowedMcpTools", "dependsOn", "handoffTargets", "hitl"];
+
+/// The parts of a manifest that are taken and stored, and have no effect, as JSON pointers.
+pub fn inert_parts(manifest: &Manifest) -> Vec<String> {
+    let metadata = &manifest.metadata;
+    let root = metadata.workspace_root.is_some().then(|| "/metadata/workspaceRoot".to_owned());
+    let agent = metadata.agent.iter();
+    let says_something = |value: &Value| {
+        !matches!(value, Value::Null | Value::Bool(false)) && value.as_array().is_none_or(|items| !items.is_empty())
+    };
+    let of_agent = agent
+        .flat_map(|agent| INERT_OF_AGENT.iter().filter(move |member| agent.get(**member).is_some_and(says_something)));
+    root.into_iter().chain(of_agent.map(|member| format!("/metadata/agent/{member}"))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -150,5 +167,17 @@ mod tests {
             let refused = parse(&document).unwrap_err();
             assert_eq!(refused.pointer, pointer, "{refused}");
         }
+    }
+
+    #[test]
+    fn what_is_taken_without_effect_is_named() {
+        let agent = json!({ "agentId": "a", "name": "a", "role": "r", "objective": "o", "triggers": ["api"],
+            "allowedMcpTools": ["x"], "hitl": true, "inputs": ["i"] });
+        let mut document = with("/metadata/agent", Some(agent));
+        document["metadata"]["serviceType"] = "agent".into();
+        document["metadata"]["workspaceRoot"] = "/w".into();
+        let expected = ["/metadata/workspaceRoot", "/metadata/agent/allowedMcpTools", "/metadata/agent/hitl"];
+        assert_eq!(inert_parts(&parse(&document).unwrap()), expected);
+        assert_eq!(inert_parts(&parse(&remote("http://127.0.0.1:1/mcp")).unwrap()), Vec::<String>::new());
     }
 }

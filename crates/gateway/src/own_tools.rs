@@ -106,6 +106,7 @@ fn offered(tools: Vec<OwnTool>) -> Vec<Arc<OfferedService>> {
                 id: own_id(namespace),
                 namespace: Namespace::from_text(namespace),
                 audience,
+                content_audience: audience,
                 profile: profile(),
                 good_until: None,
                 tools: fitting.map(item).collect(),

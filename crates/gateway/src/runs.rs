@@ -140,7 +140,7 @@ impl Runs {
     /// The last events, of one run or of all, in order of time.
     pub async fn events(&self, run: Option<&RunId>, limit: usize) -> Result<Vec<TimelineEvent>, RunsError> {
         match run {
-            None => timeline::latest(&*self.log, limit).await,
+            None => timeline::newest_of_all_runs(&*self.log, limit).await,
             Some(run) => {
                 let reported = self.reported(run).await?;
                 let session = self.log.session(run.as_str()).await?;

@@ -233,10 +233,10 @@ fn redact(target: &str) -> String {
     }
 }
 
+/// Makes a folder for nobody but its owner. One that exists stays as it is: it may be the user's own.
 fn make_private_folder(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// Makes a folder and those above it, for nobody but their owner.
@@ -295,6 +295,10 @@ mod tests {
         assert_eq!(fs::read_to_string(&file).unwrap(), "s3cret");
         let modes = [secrets.root(), file.parent().unwrap(), &file].map(mode);
         assert_eq!(modes, [0o700, 0o700, 0o600]);
+        // A folder that somebody else made and others may look into stays as it is.
+        fs::set_permissions(secrets.root(), fs::Permissions::from_mode(0o755)).unwrap();
+        secrets.set("file:team/token", &"s3cret".into()).unwrap();
+        assert_eq!(mode(secrets.root()), 0o755);
         assert_eq!(secrets.list().unwrap(), ["team/token"]);
         assert_eq!(secrets.read("file:team/token").unwrap().1.expose(), "Bearer s3cret");
         secrets.delete("file:team/token").unwrap();

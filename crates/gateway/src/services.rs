@@ -15,6 +15,7 @@ mod stored;
 mod supervisor;
 mod view;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,6 +60,8 @@ pub struct ServiceOptions {
     pub probe_interval: Duration,
     /// When a service is taken out of use because its calls fail.
     pub breaker: BreakerRules,
+    /// The folder where the logs of services are kept over restarts; in memory only if absent.
+    pub logs: Option<PathBuf>,
 }
 
 impl Default for ServiceOptions {
@@ -68,6 +71,7 @@ impl Default for ServiceOptions {
             patience: DEFAULT_PATIENCE,
             probe_interval: Duration::from_secs(30),
             breaker: BreakerRules::default(),
+            logs: None,
         }
     }
 }

@@ -62,6 +62,11 @@ impl ToolPins {
         }
     }
 
+    /// Whether nothing is approved.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Approves this definition under its name, in place of an earlier one.
     pub fn approve(&mut self, name: &str, tool: &Map<String, Value>) {
         let definition = pinned_part(tool);

@@ -219,9 +219,9 @@ impl Replay {
                 Err(error) => self.add_problem(stream, error.to_string()),
             }
         }
-        // Events of a type that the writing version did not know keep the label `OTHER`.
+        // Events of a type that the writing version did not know keep the label `OTHER`, and so do reports of that time.
         if stored.types.intersects(TypeMask::OTHER) {
-            types = TypeMask(types.0 | stored.types.0);
+            types = TypeMask(types.0 & !TypeMask::REPORTED.0 | stored.types.0);
         }
         let found = BlockLabels { id: stored.id, types, last_seq: block.last_seq(), bytes: block.text().len() as i64 };
         if found != stored {

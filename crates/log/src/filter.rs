@@ -12,15 +12,21 @@ use crate::stream::StreamId;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TypeMask(pub(crate) u64);
 
-const _: () = assert!(NormalizedEventType::ALL.len() < 63, "the type mask has no bit left");
+const _: () = assert!(NormalizedEventType::ALL.len() < 62, "the type mask has no bit left");
 
 impl TypeMask {
     pub(crate) const ALL: Self = Self(u64::MAX);
     /// The bit for all types that the writing version did not know.
     pub(crate) const OTHER: Self = Self(1 << 63);
+    /// The bit for what clients report of runs. They report far more than everything else that happens, so whoever wants
+    /// known types must not have to read it. Blocks of earlier versions have [`Self::OTHER`] for it.
+    pub(crate) const REPORTED: Self = Self(1 << 62);
 
     pub(crate) fn from_body(body: &EventBody) -> Self {
-        body.event_type().map_or(Self::OTHER, Self::from)
+        match body {
+            EventBody::Other { name, .. } if name.starts_with("agent.") => Self::REPORTED,
+            body => body.event_type().map_or(Self::OTHER, Self::from),
+        }
     }
 
     pub(crate) fn add(&mut self, other: Self) {

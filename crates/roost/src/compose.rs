@@ -119,7 +119,7 @@ pub(crate) async fn services(
     modules: GatewayAccess,
 ) -> Result<Services, Error> {
     let connector = Arc::new(connector(log.clone(), state, config, modules::settings(state, config, modules))?);
-    Ok(Services::start(log, connector, service_options(config), env!("CARGO_PKG_VERSION")).await?)
+    Ok(Services::start(log, connector, service_options(state, config), env!("CARGO_PKG_VERSION")).await?)
 }
 
 /// Connects to services: programs are held as agents are, and see as little.
@@ -173,12 +173,13 @@ fn budget_limits(budgets: &config::Budgets, variable: impl Fn(&str) -> Option<St
     }
 }
 
-fn service_options(config: &Config) -> ServiceOptions {
+fn service_options(state: &StateDir, config: &Config) -> ServiceOptions {
     ServiceOptions {
         approve_new_tools: config.gateway.approve_new_tools,
         patience: DefaultLimits::from_variables(|name| std::env::var(name).ok()).timeout,
         probe_interval: Duration::from_secs(config.gateway.probe_seconds.get().into()),
         breaker: BreakerRules::from_variables(|name| std::env::var(name).ok()),
+        logs: Some(state.dir().join("service-logs")),
     }
 }
 

@@ -157,7 +157,8 @@ parameter_table! {
         Operate unless Never: DeviceApprove.request_id, DeviceApprove.reject;
     "The host starts the program, or trusts what the address answers." => Admin unless Never: ServiceApply.manifest;
     "The host keeps a login, which calls of the service then use; the browser is sent to its own machine only." =>
-        Admin unless Never: ServiceLoginBegin.redirect_uri, ServiceLoginBegin.client_id,
+        Admin unless Never: ServiceLoginBegin.redirect_uri, ServiceLoginBegin.client_id, ServiceLoginBegin.client_secret,
+        ServiceLoginBegin.client_metadata_url, ServiceLoginBegin.scopes,
         ServiceLoginFinish.redirected_to;
     "Agents are offered the tools as they are defined now." => Admin unless Never: ServiceApprove.tools;
     "What happened in a run is recorded, also in a run of somebody else; an agent records about its own run only." =>

@@ -2,6 +2,7 @@
 //! written as that seed's clients read them.
 
 use roost_model::ids::ServiceId;
+use roost_model::secret::Secret;
 use roost_model::service::manifest::{CallLimits, Manifest, RestartPolicy, ServiceType};
 use roost_model::service::{Health, Lifecycle};
 use roost_model::time::Timestamp;
@@ -104,6 +105,9 @@ wire! {
     ServiceResult {
         /// Everything about it.
         service: ServiceRecord,
+        /// What of an applied manifest has no effect here; absent if everything has.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        warnings: Vec<String>,
     }
 }
 
@@ -347,6 +351,13 @@ params! {
         ;
         /// The client that was registered by hand at the service's login; else Roost registers itself.
         client_id: String,
+        /// The secret of that client, if it has one.
+        client_secret: Secret,
+        /// The address of a document that describes this client, for logins that read it instead of a registration. Not
+        /// beside `client_id`.
+        client_metadata_url: String,
+        /// The rights that are asked for; what the service wants if absent.
+        scopes: Vec<String>,
     }
 }
 

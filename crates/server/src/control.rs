@@ -5,8 +5,9 @@
 //!   here ([`ControlTools::call`]) and nowhere else.
 //! * They pass the policy and the record of every gateway call. Tools that change nothing are not asked about; every other
 //!   one is asked about like a service's tool, unless a rule names it.
-//! * A hosted agent sees and calls what only reads. Of runs and of the record it sees its own session's.
-//! * No tool runs a program that the caller chose: the compiler is the daemon's, and nothing is installed.
+//! * A hosted agent sees and calls what only reads, and `ensure_compiler`, which only reads for it. Of runs and of the record it sees its own session's.
+//! * No tool runs a program that the caller chose: the compiler is the daemon's, and what installs it is the operator's
+//!   command, for the local user and admins only.
 
 pub(crate) mod artifacts;
 mod bootstrap_app;
@@ -36,6 +37,7 @@ use self::table::{CLARITY, ControlTool, RUNTIME, TABLE, Who};
 use crate::agents::Agent;
 use crate::caller::{Caller, Device, Door};
 use crate::dispatch::Context;
+use crate::guard::START_TOKEN_DEVICE;
 use crate::host::Host;
 
 /// What the gateway's own tools need of the daemon.
@@ -168,6 +170,11 @@ async fn caller(host: &Host, principal: &Principal) -> Caller {
         Principal::Local => Caller::new(Door::Local, Scope::Admin, None),
         Principal::Session(session) => {
             Caller { agent: Some(Agent::Session(session.clone())), ..Caller::new(Door::Http, Scope::Agent, None) }
+        }
+        // No paired device has this id: theirs are made here.
+        Principal::Device(id) if id.as_str() == START_TOKEN_DEVICE && host.settings.start_token.is_some() => {
+            let starter = Device { id: START_TOKEN_DEVICE.into(), name: START_TOKEN_DEVICE.into() };
+            Caller::new(Door::Http, Scope::Admin, Some(starter))
         }
         Principal::Device(id) => {
             let paired = host.auth.devices.list().await.into_iter().find(|device| device.device_id == *id);

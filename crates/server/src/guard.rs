@@ -42,7 +42,7 @@ const OPEN_BELOW: [&str; 2] = ["/api/pair/", "/api/auth/pairing/"];
 const MCP: &str = "/mcp";
 
 /// The name under which calls with the token that the daemon was started with are counted and recorded.
-const START_TOKEN_DEVICE: &str = "auth-token";
+pub(crate) const START_TOKEN_DEVICE: &str = "auth-token";
 
 /// A request that was let in: who makes it, the device that proved itself, and what closes when an agent is gone.
 #[derive(Clone)]

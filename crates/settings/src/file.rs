@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// Copies of one file that are kept at most; more than a person makes.
+/// Copies of one file that are kept at most: the first, which is the file as it was before Roost, and the latest.
 const MAX_BACKUPS: usize = 100;
 
 /// What became of the file.
@@ -111,6 +111,11 @@ fn backup_file(file: &Path, number: usize) -> PathBuf {
 
 /// Writes the text into a new file beside `file`, with the same permissions.
 fn back_up(file: &Path, text: &str) -> io::Result<PathBuf> {
+    if (1..=MAX_BACKUPS).all(|number| backup_file(file, number).exists()) {
+        for number in 2..MAX_BACKUPS {
+            fs::rename(backup_file(file, number + 1), backup_file(file, number))?;
+        }
+    }
     for number in 1..=MAX_BACKUPS {
         let backup = backup_file(file, number);
         match File::create_new(&backup) {
@@ -124,7 +129,7 @@ fn back_up(file: &Path, text: &str) -> io::Result<PathBuf> {
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::other(format!("there are {MAX_BACKUPS} of them already; remove some")))
+    Err(io::Error::other("somebody else makes copies of it at the same time"))
 }
 
 /// Puts a new file into its place in one step, unless somebody else has made one meanwhile.
@@ -234,5 +239,19 @@ mod tests {
         fs::write(&file, "theirs").unwrap();
         assert!(change.write().unwrap_err().contains("another program"));
         assert_eq!(fs::read_to_string(&file).unwrap(), "theirs");
+    }
+
+    #[test]
+    fn of_many_copies_the_first_and_the_latest_are_kept() {
+        let folder = TempDir::new().unwrap();
+        let file = folder.path().join("settings.json");
+        fs::write(&file, "0").unwrap();
+        for number in 1..=MAX_BACKUPS + 2 {
+            let change = SettingsChange::plan(&file, |_| Ok::<_, String>(number.to_string())).unwrap();
+            assert!(matches!(change.write(), Ok(Written::Changed { .. })), "{number}");
+        }
+        let text = |number| fs::read_to_string(backup_file(&file, number)).unwrap();
+        assert_eq!([text(1), text(2), text(MAX_BACKUPS)], ["0", "3", "101"]);
+        assert_eq!(fs::read_to_string(&file).unwrap(), "102");
     }
 }

@@ -52,6 +52,14 @@ struct State {
     listing: Mutex<Behaviour>,
     probing: Mutex<Behaviour>,
     calling: Mutex<Behaviour>,
+    /// What comes of listing prompts; `None` if it has none.
+    listing_prompts: Mutex<Option<Behaviour>>,
+    /// Whether it has tools at all.
+    has_tools: Mutex<bool>,
+    /// Whether it says that its lists are for whoever asked alone.
+    is_private: Mutex<bool>,
+    /// Whether the local user is logged in at it.
+    has_login: Mutex<bool>,
     tools: Mutex<Pages>,
     /// For how many milliseconds it says that a list is good.
     ttl: Mutex<Option<u64>>,
@@ -72,6 +80,10 @@ impl Default for FakeServer {
             listing: answers(),
             probing: answers(),
             calling: answers(),
+            listing_prompts: Mutex::default(),
+            has_tools: Mutex::new(true),
+            is_private: Mutex::default(),
+            has_login: Mutex::default(),
             tools: Mutex::new(Arc::new(|_| (vec![tool("echo", "says it")], None))),
             ttl: Mutex::default(),
             connections: Mutex::default(),
@@ -106,6 +118,21 @@ impl FakeServer {
     /// What comes of calls from now on.
     pub fn on_call(&self, behaviour: Behaviour) {
         *self.0.calling.lock() = behaviour;
+    }
+
+    /// Has a prompt from its next connection on, and this comes of listing it from now on.
+    pub fn on_list_prompts(&self, behaviour: Behaviour) {
+        *self.0.listing_prompts.lock() = Some(behaviour);
+    }
+
+    /// Has no tools from its next connection on.
+    pub fn without_tools(&self) {
+        *self.0.has_tools.lock() = false;
+    }
+
+    /// Says from now on that its lists are for whoever asked, who is logged in if `has_login`.
+    pub fn keep_private(&self, has_login: bool) {
+        (*self.0.is_private.lock(), *self.0.has_login.lock()) = (true, has_login);
     }
 
     /// Offers these tools from now on.
@@ -217,12 +244,15 @@ impl Connect for FakeServers {
         behaviour.play().await?;
         target.log.line(LogSource::Gateway, "connected");
         let (unasked, from_server) = mpsc::channel(8);
+        let has_prompts = server.0.listing_prompts.lock().is_some();
+        let capabilities = [("tools", *server.0.has_tools.lock()), ("prompts", has_prompts)];
+        let capabilities = capabilities.into_iter().filter(|(_, has)| *has);
         let connection = Arc::new(FakeConnection {
             server: server.clone(),
             principal: target.principal.clone(),
             profile: ServerProfile {
                 era: Era::Legacy("2025-11-25".into()),
-                capabilities: Map::from_iter([("tools".to_owned(), json!({}))]),
+                capabilities: capabilities.map(|(name, _)| (name.to_owned(), json!({}))).collect(),
                 info: Some(json!({ "name": "fake", "version": "1" })),
                 instructions: Some("Ask before you call me.".into()),
             },
@@ -258,6 +288,13 @@ impl Connect for FakeServers {
         _: LoginRequest,
     ) -> Result<PendingLogin, ConnectError> {
         Err(ConnectError { fault: ServiceFault::Unauthorized, message: "it knows no logins".into() })
+    }
+
+    async fn has_login(&self, _: &ServiceId, origin: &ServiceOrigin) -> bool {
+        match origin {
+            ServiceOrigin::RemoteMcp { endpoint, .. } => *self.at(endpoint).0.has_login.lock(),
+            _ => false,
+        }
     }
 
     async fn forget(&self, service: &ServiceId) -> Result<(), String> {
@@ -297,6 +334,12 @@ impl FakeConnection {
                     page["ttlMs"] = ttl.into();
                 }
                 Ok(page)
+            }
+            "prompts/list" => {
+                let behaviour = state.listing_prompts.lock().clone().unwrap_or(Behaviour::Answers);
+                behaviour.play().await?;
+                let scope = if *state.is_private.lock() { "private" } else { "public" };
+                Ok(json!({ "prompts": [{ "name": "greet" }], "cacheScope": scope }))
             }
             "ping" => {
                 state.probes.send_modify(|probes| *probes += 1);

@@ -23,18 +23,22 @@ struct OAuthServer {
     base: String,
     /// The token that is good: it is replaced when it is renewed, and when it expires.
     token: Mutex<String>,
+    /// What clients said of themselves when they asked their person and when they got tokens.
+    said: Mutex<Vec<String>>,
     /// Whether no token is renewed any more.
     is_revoked: AtomicBool,
 }
 
 /// Starts the server on a thread of its own, until this process ends; the address of its MCP endpoint. A request to
-/// `/expire` beside it ends the token that is good, and one to `/revoke` the login.
+/// `/expire` beside it ends the token that is good, and one to `/revoke` the login; `/said` tells what clients said of
+/// themselves.
 pub fn start() -> String {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     listener.set_nonblocking(true).unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
     let endpoint = format!("{base}/mcp");
-    let server = Arc::new(OAuthServer { base, token: Mutex::default(), is_revoked: false.into() });
+    let server =
+        Arc::new(OAuthServer { base, token: Mutex::default(), said: Mutex::default(), is_revoked: false.into() });
     server.expire();
     let router = Router::new()
         .route("/mcp", post(receive))
@@ -46,6 +50,7 @@ pub fn start() -> String {
         .route("/token", post(token))
         .route("/expire", get(async |State(server): State<Arc<OAuthServer>>| server.expire()))
         .route("/revoke", get(revoke))
+        .route("/said", get(async |State(server): State<Arc<OAuthServer>>| server.said.lock().join("\n")))
         .with_state(server);
     std::thread::Builder::new()
         .name("oauth server".into())
@@ -98,7 +103,8 @@ async fn metadata(State(server): State<Arc<OAuthServer>>) -> Json<Value> {
         "response_types_supported": ["code"],
         "grant_types_supported": ["authorization_code", "refresh_token"],
         "code_challenge_methods_supported": ["S256"],
-        "token_endpoint_auth_methods_supported": ["none"],
+        "token_endpoint_auth_methods_supported": ["none", "client_secret_post"],
+        "client_id_metadata_document_supported": true,
     }))
 }
 
@@ -112,17 +118,23 @@ struct Authorize {
     redirect_uri: String,
     state: String,
     code_challenge: String,
+    client_id: String,
+    #[serde(default)]
+    scope: String,
 }
 
 /// The person agrees at once.
-async fn authorize(Query(asked): Query<Authorize>) -> Response {
+async fn authorize(State(server): State<Arc<OAuthServer>>, Query(asked): Query<Authorize>) -> Response {
+    server.said.lock().push(format!("client {} asks for {}", asked.client_id, asked.scope));
     match asked.code_challenge.is_empty() {
         true => StatusCode::BAD_REQUEST.into_response(),
         false => Redirect::to(&format!("{}?code={CODE}&state={}", asked.redirect_uri, asked.state)).into_response(),
     }
 }
 
-async fn token(State(server): State<Arc<OAuthServer>>, form: String) -> Response {
+async fn token(State(server): State<Arc<OAuthServer>>, headers: HeaderMap, form: String) -> Response {
+    let authorization = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    server.said.lock().push(format!("{authorization} {form}"));
     let value = |name: &str| form.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
     let is_good = match value("grant_type") {
         Some("authorization_code") => value("code") == Some(CODE) && value("code_verifier").is_some(),

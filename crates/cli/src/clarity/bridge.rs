@@ -33,6 +33,9 @@ const AT_ONCE: usize = 32;
 /// Answers that may wait to be written.
 const QUEUE: usize = 64;
 
+/// The answer to a line that is no JSON: nobody knows which request it was to be.
+const NO_JSON: &str = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the line is no JSON"}}"#;
+
 /// How long the session's stream stays closed after it broke off.
 const REOPEN_AFTER: Duration = Duration::from_secs(1);
 
@@ -69,7 +72,13 @@ pub(super) async fn serve(daemon: DaemonUrl) -> Result<(), Error> {
     let (room, mut running) = (Arc::new(Semaphore::new(AT_ONCE)), JoinSet::new());
     let mut listener = JoinSet::new();
     while let Some(line) = lines.next_line().await.map_err(Error::Input)? {
-        let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+        if line.trim().is_empty() {
+            continue;
+        }
+        let Ok(message) = serde_json::from_str::<Value>(&line) else {
+            bridge.say(NO_JSON).await;
+            continue;
+        };
         // The session must be known before anything is sent in it.
         if message["method"] == "initialize" {
             bridge.carry(line, &message).await;

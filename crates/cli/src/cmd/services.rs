@@ -19,6 +19,7 @@ use roost_rpc::{
 };
 use serde_json::{Map, Value};
 
+use self::login::LoginOptions;
 use crate::cli::Context;
 use crate::connect;
 use crate::error::Error;
@@ -110,9 +111,8 @@ enum ServicesAction {
     Login {
         #[command(flatten)]
         service: Service,
-        /// A client that you registered at the service's login yourself [default: Roost registers itself]
-        #[arg(long, value_name = "ID")]
-        client_id: Option<String>,
+        #[command(flatten)]
+        options: LoginOptions,
     },
     /// Stop a service and forget it
     Remove(Service),
@@ -170,7 +170,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         Some(ServicesAction::Call { service, tool, arguments }) => {
             services.call(context, &service, &tool, arguments.as_deref()).await
         }
-        Some(ServicesAction::Login { service, client_id }) => services.log_in(&service, client_id).await,
+        Some(ServicesAction::Login { service, options }) => services.log_in(&service, options).await,
         Some(ServicesAction::Remove(named)) => services.remove(&named).await,
         Some(ServicesAction::Approve { service, tools }) => services.approve(&service, tools).await,
     }
@@ -211,7 +211,11 @@ impl Services {
     }
 
     async fn add(&self, manifest: Map<String, Value>, starts: bool) -> Result<Exit, Error> {
-        let mut service = self.client.call::<method::ServiceApply>(ServiceApplyParams { manifest }).await?.service;
+        let applied = self.client.call::<method::ServiceApply>(ServiceApplyParams { manifest }).await?;
+        for warning in &applied.warnings {
+            print_stderr(format_args!("{}", one_line(&format!("warning: {warning}"))));
+        }
+        let mut service = applied.service;
         if starts && service.runtime.enabled {
             let params = ServiceParams { service_id: service.service_id.to_string() };
             service = self.started::<method::ServiceStart>(params).await?;
@@ -338,9 +342,9 @@ impl Services {
         Ok(if has_failed { Exit::Failed } else { Exit::Completed })
     }
 
-    async fn log_in(&self, named: &Service, client_id: Option<String>) -> Result<Exit, Error> {
+    async fn log_in(&self, named: &Service, options: LoginOptions) -> Result<Exit, Error> {
         let params = self.find(named).await?;
-        let service = login::log_in(&self.client, params.service_id.clone(), client_id).await?;
+        let service = login::log_in(&self.client, params.service_id.clone(), options).await?;
         if service.runtime.lifecycle == Lifecycle::Quarantined {
             self.client.call::<method::ServiceUnquarantine>(params.clone()).await?;
         }

@@ -19,7 +19,7 @@ use super::request::Request;
 use super::session::Session;
 use super::subscriptions::Subscription;
 use super::surface::{Surface, View};
-use crate::catalog::{Audience, OfferedService};
+use crate::catalog::{OfferedService, Viewer};
 use crate::governor::Access;
 use crate::namespace::MAX_NAME;
 use crate::raw_object::{RawObject, to_raw};
@@ -86,9 +86,9 @@ impl Endpoint {
             }
             (None, None) => return Err(wrong()),
         };
-        let access = match Audience::of(&request.context.principal) {
-            Audience::People => Access::Read,
-            Audience::Everyone => Access::Call,
+        let access = match Viewer::from(&request.context.principal) {
+            Viewer::Local | Viewer::Device => Access::Read,
+            Viewer::Agent => Access::Call,
         };
         let mut params = request.params.clone();
         params.set("ref", reference.to_raw());

@@ -10,7 +10,7 @@ use super::door::IncomingRequest;
 use super::refusal::{HEADER_MISMATCH, McpRefusal};
 use super::request::{VERSION, modern_profile};
 use super::surface::View;
-use crate::catalog::Audience;
+use crate::catalog::Viewer;
 use crate::raw_object::RawObject;
 
 /// The marks around a value that is encoded.
@@ -76,7 +76,7 @@ impl Endpoint {
         let Some(named) = named else { return Ok(()) };
         compare("Mcp-Name", header("mcp-name"), &named)?;
         if incoming.method == "tools/call" {
-            let surface = self.surface(view, Audience::People);
+            let surface = self.surface(view, Viewer::Local);
             let headers = surface.tool(&named).map(|tool| tool.param_headers.as_slice()).unwrap_or_default();
             check_params(headers, &params, header)?;
         }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::headers::ParamHeader;
 use super::lazy_tools;
 use super::refusal::McpRefusal;
-use crate::catalog::{Audience, Catalog, ListedItem, MissingService, OfferedService, TASKS_EXTENSION};
+use crate::catalog::{Catalog, ListedItem, MissingService, OfferedService, TASKS_EXTENSION, Viewer};
 use crate::era::Era;
 use crate::namespace::Namespace;
 use crate::raw_object::{RawObject, to_raw};
@@ -111,12 +111,13 @@ pub(super) struct Surface {
 }
 
 impl Surface {
-    pub(super) fn new(catalog: &Catalog, view: View, audience: Audience, max_name: usize) -> Self {
+    pub(super) fn new(catalog: &Catalog, view: View, viewer: Viewer, max_name: usize) -> Self {
         let is_seen = |namespace: &Namespace| match &view {
             View::All | View::Lazy => true,
             View::One(one) => one == namespace,
         };
-        let is_shown = |service: &&Arc<OfferedService>| is_seen(&service.namespace) && service.audience <= audience;
+        let is_shown =
+            |service: &&Arc<OfferedService>| is_seen(&service.namespace) && service.audience.includes(viewer);
         let services: Vec<_> = catalog.services.iter().filter(is_shown).cloned().collect();
         let missing = catalog.missing.iter().filter(|service| is_seen(&service.namespace)).cloned().collect();
         let mut surface = Self {
@@ -130,7 +131,7 @@ impl Surface {
             pages: Default::default(),
         };
         for kind in ListKind::ALL {
-            let entries = surface.entries(kind, max_name);
+            let entries = surface.entries(kind, viewer, max_name);
             let entries = match (kind, &surface.view) {
                 (ListKind::Tools, View::Lazy) => lazy_tools::definitions(),
                 _ => entries,
@@ -143,9 +144,12 @@ impl Surface {
     }
 
     /// The entries of a list as clients see them; takes note of the names of tools and prompts.
-    fn entries(&mut self, kind: ListKind, max_name: usize) -> Vec<Box<RawValue>> {
+    fn entries(&mut self, kind: ListKind, viewer: Viewer, max_name: usize) -> Vec<Box<RawValue>> {
         let mut entries = Vec::new();
         for service in self.services.clone() {
+            if kind != ListKind::Tools && !service.content_audience.includes(viewer) {
+                continue;
+            }
             for item in kind.of(&service) {
                 let Some((seen, definition)) = self.as_seen(kind, &service.namespace, item, max_name) else { continue };
                 let names = match kind {

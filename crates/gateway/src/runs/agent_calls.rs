@@ -19,7 +19,9 @@ use crate::raw_object::to_raw;
 const CLIENT: &str = "agent-service";
 
 /// Members of a module's input that are no parameters of its function.
-const OF_THE_CALL: [&str; 3] = ["args", "argTypes", "resultType"];
+const CALL_OPTIONS: [&str; 3] = ["args", "argTypes", "resultType"];
+/// What the names of tools begin with that are functions of a module.
+const MODULE_FUNCTION: &str = "fn__";
 
 /// The way to the tools of agent services.
 #[derive(Clone)]
@@ -69,7 +71,7 @@ impl AgentCalls {
             return Err(format!("{tool} asks for input, which nobody can give here"));
         }
         if result["isError"] == true {
-            return Err(text(&result).unwrap_or_else(|| format!("{tool} answered with an error")));
+            return Err(reply_text(&result).unwrap_or_else(|| format!("{tool} answered with an error")));
         }
         Ok(result)
     }
@@ -84,44 +86,47 @@ pub(super) fn find_tool(service: &OfferedService, names: &[&str]) -> Option<(Str
     })
 }
 
-/// The arguments that a tool's schema asks for, out of what is known: by name in either spelling, else in their order. A
-/// schema that names nothing gets everything.
-pub(super) fn fitting_arguments(schema: &Value, known: &[(&str, Value)]) -> Value {
+/// The arguments that a tool's schema asks for, out of what is known: by name in either spelling. A module's parameters may
+/// have any names, so where one that is required is none of ours, its function gets what is known in the order of its
+/// parameters. Another schema that names nothing gets everything.
+pub(super) fn fitting_arguments(tool: &str, schema: &Value, known: &[(&str, Value)]) -> Value {
     let everything = || known.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Map<_, _>>();
-    let Some(properties) = schema["properties"].as_object().filter(|properties| !properties.is_empty()) else {
+    let empty = Map::new();
+    let properties = schema["properties"].as_object().unwrap_or(&empty);
+    let is_of_module = tool.starts_with(MODULE_FUNCTION);
+    if properties.is_empty() && !is_of_module {
         return everything().into();
-    };
-    let plain = |name: &str| name.replace('_', "").to_lowercase();
-    let parameters: Vec<_> = properties.keys().filter(|name| !OF_THE_CALL.contains(&name.as_str())).collect();
-    let named: Map<_, _> = parameters
-        .iter()
-        .filter_map(|name| {
-            let (_, value) = known.iter().find(|(known, _)| plain(known) == plain(name))?;
-            Some(((*name).clone(), value.clone()))
-        })
-        .collect();
-    match named.is_empty() && properties.contains_key(OF_THE_CALL[0]) {
-        true => {
-            let args: Vec<_> = known.iter().take(parameters.len()).map(|(_, value)| value.clone()).collect();
-            json!({ "args": args })
-        }
-        false => named.into(),
     }
+    let plain = |name: &str| name.replace('_', "").to_lowercase();
+    let value_of = |name: &str| Some(&known.iter().find(|(known, _)| plain(known) == plain(name))?.1);
+    let parameters: Vec<_> = properties.keys().filter(|name| !CALL_OPTIONS.contains(&name.as_str())).collect();
+    let takes_args = properties.contains_key(CALL_OPTIONS[0]);
+    let is_required = |name: &str| match schema["required"].as_array() {
+        Some(required) => required.iter().any(|one| one == name),
+        // Where arguments can be given in order, too, no schema can require them by name.
+        None => takes_args,
+    };
+    if (is_of_module || takes_args) && parameters.iter().any(|name| is_required(name) && value_of(name).is_none()) {
+        let args: Vec<_> = known.iter().take(parameters.len()).map(|(_, value)| value.clone()).collect();
+        return json!({ "args": args });
+    }
+    let named = parameters.into_iter().filter_map(|name| Some((name.clone(), value_of(name)?.clone())));
+    named.collect::<Map<_, _>>().into()
 }
 
 /// What a tool said, for people.
-pub(super) fn text(result: &Value) -> Option<String> {
-    let said = |value: &Value| {
+pub(super) fn reply_text(result: &Value) -> Option<String> {
+    let reply_in = |value: &Value| {
         let members = ["reply", "message", "text", "output_text", "result"];
         members.iter().find_map(|member| Some(value.get(member)?.as_str()?.to_owned()))
     };
-    if let Some(text) = said(&result["structuredContent"]) {
+    if let Some(text) = reply_in(&result["structuredContent"]) {
         return Some(text);
     }
     let texts: Vec<_> = result["content"].as_array()?.iter().filter_map(|part| part["text"].as_str()).collect();
     let whole = texts.join("\n");
     let inner = serde_json::from_str::<Value>(&whole).ok();
-    Some(inner.as_ref().and_then(said).unwrap_or(whole)).filter(|text| !text.is_empty())
+    Some(inner.as_ref().and_then(reply_in).unwrap_or(whole)).filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]
@@ -129,17 +134,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tool_gets_what_its_schema_names_else_the_first_arguments_in_their_order() {
+    fn a_tool_gets_what_its_schema_names_and_a_modules_function_else_the_first_arguments_in_their_order() {
         let known = [("runId", json!("r")), ("scheduleId", json!("s")), ("firedAt", json!("t"))];
+        let closed = |properties: Value, required: Value| json!({ "properties": properties, "required": required, "additionalProperties": false });
         let cases = [
-            (json!({ "type": "object" }), json!({ "runId": "r", "scheduleId": "s", "firedAt": "t" })),
-            (json!({ "properties": { "schedule_id": {}, "other": {} } }), json!({ "schedule_id": "s" })),
-            (json!({ "properties": { "a0": {}, "a1": {}, "args": {} } }), json!({ "args": ["r", "s"] })),
-            (json!({ "properties": { "args": {} } }), json!({ "args": [] })),
-            (json!({ "properties": { "fired_at": {}, "args": {} } }), json!({ "fired_at": "t" })),
+            ("on_timer", json!({ "type": "object" }), json!({ "runId": "r", "scheduleId": "s", "firedAt": "t" })),
+            ("on_timer", json!({ "properties": { "schedule_id": {}, "other": {} } }), json!({ "schedule_id": "s" })),
+            ("on_timer", json!({ "properties": { "a0": {}, "a1": {}, "args": {} } }), json!({ "args": ["r", "s"] })),
+            ("on_timer", json!({ "properties": { "args": {} } }), json!({})),
+            ("on_timer", json!({ "properties": { "fired_at": {}, "args": {} } }), json!({ "fired_at": "t" })),
+            // Functions of modules, as their schemas are.
+            ("fn__on_timer", json!({ "type": "object", "properties": {} }), json!({})),
+            ("fn__on_timer", closed(json!({ "a0": {}, "a1": {} }), json!(["a0", "a1"])), json!({ "args": ["r", "s"] })),
+            (
+                "fn__on_timer",
+                closed(json!({ "run_id": {}, "why": {} }), json!(["run_id", "why"])),
+                json!({ "args": ["r", "s"] }),
+            ),
+            ("fn__on_timer", closed(json!({ "run_id": {}, "why": {} }), json!(["run_id"])), json!({ "run_id": "r" })),
+            ("fn__on_timer", json!({ "properties": { "why": {} }, "additionalProperties": false }), json!({})),
+            (
+                "fn__on_timer",
+                json!({ "properties": { "why": {}, "args": {} }, "additionalProperties": false }),
+                json!({ "args": ["r"] }),
+            ),
         ];
-        for (schema, expected) in cases {
-            assert_eq!(fitting_arguments(&schema, &known), expected, "{schema}");
+        for (tool, schema, expected) in cases {
+            assert_eq!(fitting_arguments(tool, &schema, &known), expected, "{schema}");
         }
     }
 
@@ -153,7 +174,7 @@ mod tests {
             (part("5"), Some("5")),
             (json!({ "content": [] }), None),
         ] {
-            assert_eq!(text(&result).as_deref(), expected, "{result}");
+            assert_eq!(reply_text(&result).as_deref(), expected, "{result}");
         }
     }
 }

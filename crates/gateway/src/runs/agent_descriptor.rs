@@ -80,15 +80,20 @@ pub(super) struct Schedule {
 
 impl AgentDescriptor {
     /// The agent that a manifest declares; `None` if it declares none.
-    pub(super) fn of(manifest: &Manifest) -> Option<Self> {
+    pub(super) fn from_manifest(manifest: &Manifest) -> Option<Self> {
         let metadata = &manifest.metadata;
         let agent = metadata.agent.clone().filter(|_| metadata.service_type == ServiceType::Agent)?;
         serde_json::from_value(Value::Object(agent)).ok()
     }
 
+    /// Whether the manifest says that this may begin work of the agent.
+    pub(super) fn has_trigger(&self, name: &str) -> bool {
+        self.triggers.iter().any(|trigger| trigger == name)
+    }
+
     /// The timer, if the agent has the trigger and a schedule for it.
     pub(super) fn timer(&self) -> Option<AgentTimer> {
-        let timer = self.timer.as_ref().filter(|_| self.triggers.iter().any(|trigger| trigger == "timer"))?;
+        let timer = self.timer.as_ref().filter(|_| self.has_trigger("timer"))?;
         let enabled = timer.schedules.iter().filter(|schedule| schedule.enabled != Some(false));
         let schedules: Vec<_> = enabled
             .filter_map(|DeclaredSchedule { schedule_id, schedule_expr, .. }| {
@@ -103,7 +108,7 @@ impl AgentDescriptor {
 
 /// What is wrong with the schedules of a manifest, with the place as a JSON pointer; `None` if nothing is.
 pub(crate) fn wrong_schedule(manifest: &Manifest) -> Option<(String, String)> {
-    let timer = AgentDescriptor::of(manifest)?.timer?;
+    let timer = AgentDescriptor::from_manifest(manifest)?.timer?;
     let place = |at: usize, member: &str| format!("/metadata/agent/timer/schedules/{at}/{member}");
     timer.schedules.iter().enumerate().find_map(|(at, schedule)| {
         let is_twin = timer.schedules[..at].iter().any(|other| other.schedule_id == schedule.schedule_id);

@@ -8,7 +8,7 @@ use roost_model::ids::RunId;
 use roost_model::run::{AgentEvent, RunSummary};
 use serde_json::{Value, json};
 
-use super::agent_calls::{AgentCalls, find_tool, fitting_arguments, text};
+use super::agent_calls::{AgentCalls, find_tool, fitting_arguments, reply_text};
 use super::agent_descriptor::{AgentDescriptor, ChatMode};
 use super::{Runs, RunsError};
 use crate::services::Services;
@@ -92,7 +92,7 @@ impl RunMessages {
     async fn answer(&self, run: &RunSummary, message: &str) -> Result<Option<String>, String> {
         let Some(service) = &run.service_id else { return Ok(None) };
         let view = self.services.get(service).map_err(|error| error.to_string())?;
-        let Some(agent) = AgentDescriptor::of(&view.stored.manifest) else { return Ok(None) };
+        let Some(agent) = AgentDescriptor::from_manifest(&view.stored.manifest) else { return Ok(None) };
         match agent.chat.mode {
             ChatMode::Disabled => return Ok(None),
             ChatMode::Echo => return Ok(Some(format!("Echo: {message}"))),
@@ -104,9 +104,12 @@ impl RunMessages {
         let Some((tool, schema)) = find_tool(offered, names) else {
             return if named.is_empty() { Ok(None) } else { Err(format!("its service offers no tool {}", named[0])) };
         };
+        if !agent.has_trigger("api") {
+            return Err("it takes no messages: its manifest does not name the trigger \"api\"".into());
+        }
         let known = [("message", json!(message)), ("runId", json!(run.run_id)), ("role", json!("user"))];
-        let result = self.calls.call(offered, &tool, &fitting_arguments(&schema, &known), &run.run_id).await?;
-        Ok(text(&result))
+        let result = self.calls.call(offered, &tool, &fitting_arguments(&tool, &schema, &known), &run.run_id).await?;
+        Ok(reply_text(&result))
     }
 
     async fn record(&self, run: &RunSummary, role: MessageRole, message: &str) -> Result<(), RunsError> {

@@ -29,14 +29,22 @@ pub struct TimelineEvent {
 }
 
 /// The last events of all runs.
-pub(super) async fn latest(log: &dyn Log, limit: usize) -> Result<Vec<TimelineEvent>, RunsError> {
-    let mut events = tail(log, &StreamId::host(), None, limit, |_| false, reported_event).await?;
+pub(super) async fn newest_of_all_runs(log: &dyn Log, limit: usize) -> Result<Vec<TimelineEvent>, RunsError> {
+    let mut events = read_newest_from_stream(log, &StreamId::host(), None, limit, |_| false, reported_event).await?;
     for record in log.sessions(SESSIONS).await?.iter().filter(|record| !record.hidden) {
         events.extend(
-            tail(log, &StreamId::from(&record.session_id), None, limit, |_| false, AgentEvent::from_session).await?,
+            read_newest_from_stream(
+                log,
+                &StreamId::from(&record.session_id),
+                None,
+                limit,
+                |_| false,
+                AgentEvent::from_session,
+            )
+            .await?,
         );
     }
-    Ok(last(events, limit))
+    Ok(keep_newest(events, limit))
 }
 
 /// The last events of one run.
@@ -55,20 +63,20 @@ pub(super) async fn of_run(
         let is_before = |event: &NormalizedEvent| event.time.as_millis() < begin;
         let of_run =
             |event: &NormalizedEvent| reported_event(event).filter(|event| event.run_id().as_ref() == Some(run));
-        events.extend(tail(log, &host, end, limit, is_before, of_run).await?);
+        events.extend(read_newest_from_stream(log, &host, end, limit, is_before, of_run).await?);
     }
     if is_session {
         let stream = StreamId::from(run.as_str());
-        events.extend(tail(log, &stream, None, limit, |_| false, AgentEvent::from_session).await?);
+        events.extend(read_newest_from_stream(log, &stream, None, limit, |_| false, AgentEvent::from_session).await?);
     }
-    Ok(last(events, limit))
+    Ok(keep_newest(events, limit))
 }
 
 fn reported_event(event: &NormalizedEvent) -> Option<AgentEvent> {
     AgentEvent::from_body(&event.body)
 }
 
-fn last(mut events: Vec<TimelineEvent>, limit: usize) -> Vec<TimelineEvent> {
+fn keep_newest(mut events: Vec<TimelineEvent>, limit: usize) -> Vec<TimelineEvent> {
     events.sort_by_key(|event| (event.time, event.seq));
     events.drain(..events.len().saturating_sub(limit));
     events
@@ -76,7 +84,7 @@ fn last(mut events: Vec<TimelineEvent>, limit: usize) -> Vec<TimelineEvent> {
 
 /// The last `limit` events before `end` that `wanted` makes something of, found by reading pages backwards until one
 /// event `is_before` everything that could be wanted.
-async fn tail(
+async fn read_newest_from_stream(
     log: &dyn Log,
     stream: &StreamId,
     end: Option<Seq>,

@@ -70,13 +70,15 @@ async fn watch_services(services: Arc<Services>, runs: Arc<Runs>, calls: AgentCa
         tracing::warn!(%error, "Runs that an earlier daemon left unfinished could not be ended.");
     }
     let mut changed = services.changed();
-    let (mut tasks, mut looked_after) = (JoinSet::new(), HashMap::new());
+    let (mut tasks, mut timer_task_by_service) = (JoinSet::new(), HashMap::new());
     while !closing.is_cancelled() {
         changed.mark_unchanged();
         for view in services.list() {
-            let (true, Some(agent)) = (is_running(&view), AgentDescriptor::of(&view.stored.manifest)) else { continue };
+            let (true, Some(agent)) = (is_running(&view), AgentDescriptor::from_manifest(&view.stored.manifest)) else {
+                continue;
+            };
             let (Some(timer), Ok(follow)) = (agent.timer(), services.follow(&view.id)) else { continue };
-            if looked_after.contains_key(&view.id) {
+            if timer_task_by_service.contains_key(&view.id) {
                 continue;
             }
             let agent = TimedAgent {
@@ -94,7 +96,7 @@ async fn watch_services(services: Arc<Services>, runs: Arc<Runs>, calls: AgentCa
                 Arc::new(agent).run(follow).await;
                 service
             });
-            looked_after.insert(view.id.clone(), task.id());
+            timer_task_by_service.insert(view.id.clone(), task.id());
         }
         tokio::select! {
             () = closing.cancelled() => {}
@@ -102,7 +104,7 @@ async fn watch_services(services: Arc<Services>, runs: Arc<Runs>, calls: AgentCa
             _ = changed.changed() => {}
             Some(ended) = tasks.join_next_with_id() => {
                 let ended = ended.map_or_else(|error| error.id(), |(id, _)| id);
-                looked_after.retain(|_: &ServiceId, id| *id != ended);
+                timer_task_by_service.retain(|_: &ServiceId, id| *id != ended);
             }
         }
     }
@@ -221,7 +223,7 @@ impl TimedAgent {
             ("scheduleExpr", context["scheduleExpr"].clone()),
             ("firedAt", context["firedAt"].clone()),
         ];
-        let outcome = self.calls.call(service, &tool, &fitting_arguments(&schema, &known), run).await;
+        let outcome = self.calls.call(service, &tool, &fitting_arguments(&tool, &schema, &known), run).await;
         (Some(tool), outcome)
     }
 

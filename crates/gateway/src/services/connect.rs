@@ -37,6 +37,11 @@ pub trait Connect: Send + Sync + 'static {
         request: LoginRequest,
     ) -> Result<PendingLogin, ConnectError>;
 
+    /// Whether the local user is logged in at the service, so that what it lists may be theirs alone.
+    async fn has_login(&self, _service: &ServiceId, _origin: &ServiceOrigin) -> bool {
+        false
+    }
+
     /// Forgets what is known of a service that was removed, its logins included.
     async fn forget(&self, service: &ServiceId) -> Result<(), String>;
 }
@@ -59,6 +64,10 @@ impl Connect for Connector {
         request: LoginRequest,
     ) -> Result<PendingLogin, ConnectError> {
         self.begin_login(service, origin, principal, request).await
+    }
+
+    async fn has_login(&self, service: &ServiceId, origin: &ServiceOrigin) -> bool {
+        self.has_login(service, origin).await
     }
 
     async fn forget(&self, service: &ServiceId) -> Result<(), String> {

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 
 use crate::catalog::ListedItem;
 use crate::client_profile::ClientProfile;
-use crate::lifecycle::ServiceFault;
 use crate::strict_json::{self, is_lookalike};
 use crate::upstream::{ConnectError, ServerProfile, Upstream, UpstreamRequest};
 
@@ -24,6 +23,8 @@ const MAX_BYTES: usize = 64 << 20;
 /// The members of definitions by which entries are told apart, approved and asked about.
 const READ_BY_AGENTS: [&str; 9] =
     ["name", "title", "description", "inputSchema", "outputSchema", "annotations", "uri", "uriTemplate", "_meta"];
+/// Where the tools are among the lists.
+const TOOLS: usize = 0;
 /// The code of servers that do not know a method.
 const METHOD_NOT_FOUND: i64 = -32601;
 
@@ -38,6 +39,8 @@ pub struct Interface {
     pub good_for: Option<Duration>,
     /// Whether it says so of every list.
     pub is_good_as_a_whole: bool,
+    /// Whether the service says of a list beside its tools that it is for whoever asked, and for nobody else.
+    pub is_private: bool,
     /// What the service said about itself.
     pub profile: ServerProfile,
     /// All its tools, also those that are held back.
@@ -50,30 +53,58 @@ pub struct Interface {
     pub prompts: Vec<ListedItem>,
     /// What is odd about it, for people.
     pub problems: Vec<String>,
+    /// The lists that could not be read, and why; `None` if all could. What was in them before is still there.
+    pub unread: Option<String>,
 }
 
-/// Lists everything that a service says it has. Each page may take as long as `patience`.
+/// Lists everything that a service says it has. Each page may take as long as `patience`. Without its tools a service is of
+/// no use; of another list that cannot be read, what it had `before` is kept.
 pub(super) async fn list(
     upstream: &dyn Upstream,
     client: &ClientProfile,
     patience: Duration,
+    before: Option<&Interface>,
 ) -> Result<Interface, ConnectError> {
     let profile = upstream.profile().clone();
-    let mut lister =
-        Lister { upstream, client, patience, problems: Vec::new(), good_for: None, is_good_as_a_whole: true };
+    let mut lister = Lister {
+        upstream,
+        client,
+        patience,
+        problems: Vec::new(),
+        good_for: None,
+        is_good_as_a_whole: true,
+        is_private: false,
+    };
     let has = |capability: &str| profile.capabilities.contains_key(capability);
     let mut lists = [const { Vec::new() }; 4];
-    for (list, (capability, method, member, key)) in lists.iter_mut().zip([
+    let mut unread = Vec::new();
+    for ((at, list), (capability, method, member, key)) in lists.iter_mut().enumerate().zip([
         ("tools", "tools/list", "tools", "name"),
         ("resources", "resources/list", "resources", "uri"),
         ("resources", "resources/templates/list", "resourceTemplates", "uriTemplate"),
         ("prompts", "prompts/list", "prompts", "name"),
     ]) {
-        if has(capability) {
-            *list = lister.pages(method, member, key).await?;
+        if !has(capability) {
+            continue;
+        }
+        match lister.pages(method, member, key).await {
+            Ok(items) => *list = items,
+            Err(error) if at == TOOLS => return Err(error),
+            Err(error) => {
+                if let Some(before) = before {
+                    list.clone_from(before.lists()[at]);
+                    lister.is_private |= before.is_private;
+                }
+                lister.is_good_as_a_whole = false;
+                unread.push(match error.message.starts_with(method) {
+                    true => error.message,
+                    false => format!("{method}: {}", error.message),
+                });
+            }
         }
     }
-    let Lister { problems, good_for, is_good_as_a_whole, .. } = lister;
+    let Lister { mut problems, good_for, is_good_as_a_whole, is_private, .. } = lister;
+    problems.extend(unread.iter().cloned());
     let [tools, resources, resource_templates, prompts] = lists;
     let all = [&tools, &resources, &resource_templates, &prompts];
     let revision = revision(&all);
@@ -82,12 +113,14 @@ pub(super) async fn list(
         listed_at: Timestamp::now(),
         good_for,
         is_good_as_a_whole,
+        is_private,
         profile,
         tools,
         resources,
         resource_templates,
         prompts,
         problems,
+        unread: (!unread.is_empty()).then(|| unread.join("; ")),
     })
 }
 
@@ -110,9 +143,15 @@ struct Lister<'a> {
     /// The shortest time that a page is good for.
     good_for: Option<Duration>,
     is_good_as_a_whole: bool,
+    is_private: bool,
 }
 
 impl Interface {
+    /// The four lists, in the order in which they are read.
+    fn lists(&self) -> [&Vec<ListedItem>; 4] {
+        [&self.tools, &self.resources, &self.resource_templates, &self.prompts]
+    }
+
     /// Until when clients may keep the lists; `None` if the service does not promise it of all of them.
     pub(super) fn good_until(&self) -> Option<Timestamp> {
         self.end_of_promise().filter(|_| self.is_good_as_a_whole)
@@ -132,17 +171,18 @@ impl Interface {
 impl Lister<'_> {
     /// All pages of one list; nothing if the server does not know the method.
     async fn pages(&mut self, method: &str, member: &str, key: &str) -> Result<Vec<ListedItem>, ConnectError> {
-        let broken = |what: &str| broken(format!("{method}: {what}"));
+        let list_error = |what: &str| ConnectError::broken(format!("{method}: {what}"));
         let (mut items, mut keys, mut cursors) = (Vec::new(), HashSet::new(), HashSet::new());
         let (mut cursor, mut bytes): (Option<String>, _) = (None, 0);
         for _ in 0..MAX_PAGES {
             let Some(page) = self.page(method, member, cursor.as_deref()).await? else { return Ok(items) };
             self.is_good_as_a_whole &= page.good_for.is_some();
+            self.is_private |= page.is_private && member != "tools";
             self.good_for = [self.good_for, page.good_for].into_iter().flatten().min();
             for definition in page.items {
                 bytes += definition.get().len();
                 let Some(name) = name_in(&definition, key) else {
-                    return Err(broken(&format!("an entry has no `{key}`")));
+                    return Err(list_error(&format!("an entry has no `{key}`")));
                 };
                 if let Err(why) = check_definition(&definition) {
                     self.problems.push(format!("{method}: \"{name}\" is left out: {why}"));
@@ -154,15 +194,15 @@ impl Lister<'_> {
                 }
             }
             if items.len() > MAX_ITEMS || bytes > MAX_BYTES {
-                return Err(broken(&format!("it lists more than {MAX_ITEMS} entries or {} MiB", MAX_BYTES >> 20)));
+                return Err(list_error(&format!("it lists more than {MAX_ITEMS} entries or {} MiB", MAX_BYTES >> 20)));
             }
             match page.next {
                 None => return Ok(items),
                 Some(next) if cursors.insert(next.clone()) => cursor = Some(next),
-                Some(_) => return Err(broken("it gives the same cursor again, so the list never ends")),
+                Some(_) => return Err(list_error("it gives the same cursor again, so the list never ends")),
             }
         }
-        Err(broken(&format!("the list has more than {MAX_PAGES} pages")))
+        Err(list_error(&format!("the list has more than {MAX_PAGES} pages")))
     }
 
     async fn page(&self, method: &str, member: &str, cursor: Option<&str>) -> Result<Option<ListPage>, ConnectError> {
@@ -177,15 +217,11 @@ impl Lister<'_> {
         match self.upstream.call(request).await? {
             Ok(result) => parse(&result, member)
                 .map(Some)
-                .map_err(|what| broken(format!("{method}: the answer cannot be read: {what}"))),
+                .map_err(|what| ConnectError::broken(format!("{method}: the answer cannot be read: {what}"))),
             Err(error) if code(&error) == Some(METHOD_NOT_FOUND) => Ok(None),
-            Err(error) => Err(broken(format!("{method}: the service refused: {error}"))),
+            Err(error) => Err(ConnectError::broken(format!("{method}: the service refused: {error}"))),
         }
     }
-}
-
-fn broken(message: String) -> ConnectError {
-    ConnectError { fault: ServiceFault::Broken, message }
 }
 
 /// One page of a list.
@@ -193,6 +229,7 @@ struct ListPage {
     items: Vec<Box<RawValue>>,
     next: Option<String>,
     good_for: Option<Duration>,
+    is_private: bool,
 }
 
 fn parse(result: &RawValue, member: &str) -> Result<ListPage, String> {
@@ -204,7 +241,8 @@ fn parse(result: &RawValue, member: &str) -> Result<ListPage, String> {
         None => None,
     };
     let ttl = members.get("ttlMs").and_then(|ttl| ttl.get().parse::<u64>().ok()).filter(|ttl| *ttl > 0);
-    Ok(ListPage { items, next, good_for: ttl.map(Duration::from_millis) })
+    let is_private = members.get("cacheScope").is_some_and(|scope| scope.get() == r#""private""#);
+    Ok(ListPage { items, next, good_for: ttl.map(Duration::from_millis), is_private })
 }
 
 fn name_in(definition: &RawValue, key: &str) -> Option<String> {

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::sync::{OnceCell, broadcast, mpsc, watch};
 use tokio::task::AbortHandle;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::connect::Connect;
 use super::service_log::ServiceLog;
@@ -26,6 +26,8 @@ use crate::upstream::{
     UpstreamError, UpstreamRequest,
 };
 
+/// How long a connection may take to be made: a program may first be downloaded.
+pub(super) const START_LIMIT: Duration = Duration::from_mins(2);
 /// The connections that one service may have.
 const MAX_CONNECTIONS: usize = 16;
 /// Beside the supervised one. A principal has several if its clients can do different things.
@@ -130,7 +132,9 @@ impl Pool {
     ) -> Result<Arc<PooledConnection>, ConnectError> {
         let shared = &self.0;
         let (service, principal, log) = (&shared.service, &slot.principal, Arc::new(shared.log.clone()));
-        let connected = shared.connect.connect(&ConnectTarget { service, manifest, principal, client, log }).await;
+        let target = ConnectTarget { service, manifest, principal, client, log };
+        let connected =
+            timeout(START_LIMIT, shared.connect.connect(&target)).await.unwrap_or_else(|_| Err(not_ready()));
         let Connected { upstream, unasked } = connected.inspect_err(|_| shared.forget_unopened(slot))?;
         let watcher =
             tokio::spawn(watch_connection(Arc::downgrade(shared), Arc::downgrade(slot), upstream.clone(), unasked));
@@ -195,6 +199,12 @@ impl Pool {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
+
+/// The error of a service that takes too long to be connected to.
+pub(super) fn not_ready() -> ConnectError {
+    let message = format!("the service was not ready within {} s", START_LIMIT.as_secs());
+    ConnectError { fault: ServiceFault::Timeout, message }
 }
 
 fn busy() -> ConnectError {

@@ -18,7 +18,7 @@ use super::connect::Connect;
 use super::handle::ServiceHandle;
 use super::logins::WaitingLogins;
 use super::pool::Pool;
-use super::service_log::ServiceLog;
+use super::service_log::{ServiceLog, forget_log};
 use super::stored::StoredService;
 use super::supervisor::Supervisor;
 use super::view::ServiceView;
@@ -89,7 +89,8 @@ impl Shared {
         let now = Timestamp::now();
         let mut manifest = manifest.clone();
         (manifest.metadata.created_at, manifest.metadata.updated_at) = (Some(now.to_string()), Some(now.to_string()));
-        let stored = StoredService { version: 1, manifest, pins: Default::default(), quarantine: None };
+        let stored =
+            StoredService { version: 1, manifest, pins: Default::default(), approved: Some(false), quarantine: None };
         let namespace = stored.namespace();
         if namespace.is_reserved() {
             return Err(ServiceError::Invalid(Arc::new(InvalidManifest {
@@ -142,7 +143,10 @@ impl Shared {
     }
 
     pub(super) fn supervise(self: &Arc<Self>, id: ServiceId, stored: StoredService, autostart: bool) {
-        let log = ServiceLog::default();
+        let log = match &self.options.logs {
+            Some(folder) => ServiceLog::kept(folder, &id),
+            None => ServiceLog::default(),
+        };
         let pool = Pool::new(id.clone(), self.connect.clone(), log.clone(), self.unasked.clone());
         let (commands, queue) = mpsc::channel(COMMANDS);
         let view = ServiceView::new(id.clone(), Arc::new(stored));
@@ -153,6 +157,9 @@ impl Shared {
     }
 
     pub(super) fn remove(&self, id: &ServiceId) {
+        if let Some(folder) = &self.options.logs {
+            forget_log(folder, id);
+        }
         self.handles.write().remove(id);
         self.rebuild_catalog();
     }

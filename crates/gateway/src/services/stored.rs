@@ -18,6 +18,10 @@ pub struct StoredService {
     /// The tools that are approved, as they were then.
     #[serde(default)]
     pub pins: ToolPins,
+    /// Whether somebody has looked at the service, so that agents may read what it says besides its tools. Rows of earlier
+    /// versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved: Option<bool>,
     /// Why the service is quarantined, which it stays over restarts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quarantine: Option<String>,
@@ -28,6 +32,11 @@ impl StoredService {
     pub fn namespace(&self) -> Namespace {
         let spec = &self.manifest.spec;
         Namespace::from_text(spec.tool_namespace.as_deref().unwrap_or(&self.manifest.metadata.module))
+    }
+
+    /// Whether somebody, or the first use where that is enough, has approved the service: it, or one of its tools.
+    pub fn is_approved(&self) -> bool {
+        self.approved.unwrap_or(!self.pins.is_empty())
     }
 
     /// Whether the manifest lets this tool be offered and called.

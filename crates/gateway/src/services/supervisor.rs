@@ -24,6 +24,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
 use super::ServiceError;
 use super::handle::ServiceHandle;
 use super::interface::{self, Interface};
+use super::pool::{START_LIMIT, not_ready};
 use super::registry::Shared;
 use super::review::ToolApproval;
 use super::stored::StoredService;
@@ -31,8 +32,6 @@ use super::view::ServiceView;
 use crate::lifecycle::{ServiceFault, ServiceSignal, SupervisorAction};
 use crate::upstream::{ConnectError, Upstream, UpstreamEnd};
 
-/// How long a start may take: a program may first be downloaded.
-const START_LIMIT: Duration = Duration::from_mins(2);
 /// How long a probe may take.
 const PROBE_LIMIT: Duration = Duration::from_secs(10);
 /// How many probes in a row may find no way to a running service before it counts as lost.
@@ -237,21 +236,23 @@ impl Supervisor {
         match outcome {
             StepOutcome::Started(Ok((connection, interface))) => {
                 self.connection = Some(connection.clone());
+                let ready = interface.unread.clone().map_or(ServiceSignal::Ready, ServiceSignal::ReadyInPart);
                 self.accept(interface).await;
                 connection.list_reviewed();
                 self.view.running_since = Some(Timestamp::now());
-                self.feed(ServiceSignal::Ready).await;
+                self.feed(ready).await;
             }
             StepOutcome::Started(Err(error)) => self.feed(ServiceSignal::Failed(error.fault, error.message)).await,
             StepOutcome::Listed(listed) => {
                 self.is_listing = false;
                 let answer = match listed {
                     Ok(interface) => {
+                        let found = interface.unread.clone().map_or(Ok(()), |why| Err((ServiceFault::Broken, why)));
                         self.accept(interface).await;
                         self.publish();
                         // Not before others see what is held back by now.
                         self.connection.iter().for_each(|connection| connection.list_reviewed());
-                        self.feed(ServiceSignal::Probed(Ok(()))).await;
+                        self.feed(ServiceSignal::Probed(found)).await;
                         Ok(())
                     }
                     Err(error) => {
@@ -397,10 +398,10 @@ impl Supervisor {
         let since = self.view.interface.as_ref().map_or(0, |interface| interface.listed_at.as_millis());
         let since = Duration::from_millis(u64::try_from(Timestamp::now().as_millis() - since).unwrap_or_default());
         let pause = if self.waiting_for_list.is_empty() { LIST_PAUSE.saturating_sub(since) } else { Duration::ZERO };
-        let (shared, patience) = (self.shared.clone(), self.patience());
+        let (shared, patience, before) = (self.shared.clone(), self.patience(), self.view.interface.clone());
         let listing = async move {
             tokio::time::sleep(pause).await;
-            StepOutcome::Listed(interface::list(&*connection, &shared.client, patience).await)
+            StepOutcome::Listed(interface::list(&*connection, &shared.client, patience, before.as_deref()).await)
         };
         self.work.push(listing.boxed());
     }
@@ -467,25 +468,30 @@ impl Supervisor {
             self.view.running_since = None;
         }
         self.view.progress = None;
-        self.keep(is_row_changed, vec![changed.into()]).await;
+        let stored = is_row_changed.then(|| self.view.stored.clone());
+        self.keep_or_report(stored.as_deref(), vec![changed.into()]).await;
         if before != life.lifecycle {
             self.view.offered = self.view.offer();
         }
         self.publish();
     }
 
-    /// Writes the row and the events in one transaction. A log that cannot be written is reported by its own health.
-    async fn keep(&mut self, is_row_changed: bool, events: Vec<EventBody>) {
-        let row: Option<RowChange> = match is_row_changed {
-            true => self.view.stored.to_row(&self.view.id).ok(),
-            false => None,
-        };
+    /// Writes the row and the events in one transaction.
+    async fn keep(&mut self, stored: Option<&StoredService>, events: Vec<EventBody>) -> Result<(), ServiceError> {
+        let row = stored.map(|stored| stored.to_row(&self.view.id)).transpose();
+        let row: Option<RowChange> = row.map_err(|error| ServiceError::Log(error.to_string()))?;
         if row.is_none() && events.is_empty() {
-            return;
+            return Ok(());
         }
         let now = Timestamp::now();
         let events = events.into_iter().map(|body| NewEvent::for_host(now, body)).collect();
-        if let Err(error) = self.shared.log.keep(row.into_iter().collect(), events).await {
+        Ok(self.shared.log.keep(row.into_iter().collect(), events).await?)
+    }
+
+    /// Writes what happened by itself, so that nobody could be told of a failure; a log that cannot be written is reported
+    /// by its own health.
+    async fn keep_or_report(&mut self, stored: Option<&StoredService>, events: Vec<EventBody>) {
+        if let Err(error) = self.keep(stored, events).await {
             tracing::error!(service = %self.view.id, %error, "What happened to a service could not be recorded.");
         }
     }
@@ -501,7 +507,8 @@ impl Supervisor {
         let start = async move {
             let started = async {
                 let connection = pool.supervise(&stored.manifest, &shared.client).await?;
-                let interface = interface::list(&*connection, &shared.client, patience).await;
+                // It may have come back as another one, so nothing of before counts.
+                let interface = interface::list(&*connection, &shared.client, patience, None).await;
                 match interface {
                     Ok(interface) => Ok((connection, interface)),
                     Err(error) => {
@@ -510,9 +517,7 @@ impl Supervisor {
                     }
                 }
             };
-            let message = format!("the service was not ready within {} s", START_LIMIT.as_secs());
-            let late = || ConnectError { fault: ServiceFault::Timeout, message };
-            StepOutcome::Started(timeout(START_LIMIT, started).await.unwrap_or_else(|_| Err(late())))
+            StepOutcome::Started(timeout(START_LIMIT, started).await.unwrap_or_else(|_| Err(not_ready())))
         };
         self.work.push(start.boxed());
     }

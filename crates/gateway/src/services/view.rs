@@ -29,6 +29,8 @@ pub struct ServiceView {
     pub last_answer: Option<Timestamp>,
     /// What it offers, as it was listed last; kept while it does not run.
     pub interface: Option<Arc<Interface>>,
+    /// Whether what it lists is meant for the user of this machine alone: it says so, and they are logged in at it.
+    pub is_private: bool,
     /// What was decided about each of its tools.
     pub tools: Arc<[ReviewedTool]>,
     /// What clients may use of it; absent unless it runs.
@@ -50,6 +52,7 @@ impl ServiceView {
             running_since: None,
             last_answer: None,
             interface: None,
+            is_private: false,
             tools: Arc::default(),
             offered: None,
         }
@@ -67,6 +70,7 @@ impl ServiceView {
             id: self.id.clone(),
             namespace: self.stored.namespace(),
             audience: Audience::Everyone,
+            content_audience: if self.is_private { Audience::Owner } else { Audience::Everyone },
             profile,
             good_until: interface.good_until(),
             tools: offered.map(|(tool, _)| tool.clone()).collect(),
@@ -78,7 +82,10 @@ impl ServiceView {
 
     /// Whether agents may read what it says besides its tools. While all of its tools wait for an approval, nobody has looked
     /// at it yet.
-    fn is_trusted(&self) -> bool {
+    pub fn is_trusted(&self) -> bool {
+        if !self.stored.is_approved() {
+            return false;
+        }
         let mut held_back = self.tools.iter().filter(|review| review.is_held_back()).peekable();
         held_back.peek().is_none() || self.tools.iter().any(ReviewedTool::is_offered)
     }

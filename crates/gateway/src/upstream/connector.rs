@@ -115,6 +115,13 @@ pub struct ConnectError {
     pub message: String,
 }
 
+impl ConnectError {
+    /// The error of a service that answers, with something that is of no use.
+    pub(crate) fn broken(message: impl Into<String>) -> Self {
+        Self { fault: ServiceFault::Broken, message: message.into() }
+    }
+}
+
 /// How a service speaks, as an earlier connection found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KnownEra {
@@ -136,7 +143,7 @@ impl Connector {
     /// A connector that has not connected to anything yet.
     pub fn new(settings: ConnectorSettings) -> Result<Self, ConnectError> {
         let client = http_client::build(&settings.addresses)
-            .map_err(|error| broken(format!("the HTTP client cannot be made: {error}")))?;
+            .map_err(|error| ConnectError::broken(format!("the HTTP client cannot be made: {error}")))?;
         let outside = OutsideWorld {
             client: client.clone(),
             addresses: settings.addresses.clone(),
@@ -191,6 +198,16 @@ impl Connector {
         self.login(service, principal, &self.checked_endpoint(endpoint)?).begin(request).await
     }
 
+    /// Whether the local user is logged in at a service. A login that cannot be read counts as one.
+    pub async fn has_login(&self, service: &ServiceId, origin: &ServiceOrigin) -> bool {
+        let may_have = matches!(origin, ServiceOrigin::RemoteMcp { auth_ref: None, .. });
+        may_have
+            && !matches!(
+                self.settings.logins.load(&LoginKey::for_principal(service, &Principal::Local)).await,
+                Ok(None)
+            )
+    }
+
     /// Forgets what is known of a service that was removed, its logins included.
     pub async fn forget(&self, service: &ServiceId) -> Result<(), String> {
         self.services.lock().remove(service);
@@ -201,7 +218,7 @@ impl Connector {
 
     /// The login of a principal; connections share it, because a renewed token ends the old one.
     fn login(&self, service: &ServiceId, principal: &Principal, endpoint: &Url) -> Arc<OAuthLogin> {
-        let key = LoginKey::of(service, principal);
+        let key = LoginKey::for_principal(service, principal);
         let mut logins = self.logins.lock();
         if let Some(login) = logins.get(&key).filter(|login| login.endpoint() == endpoint) {
             return login.clone();
@@ -214,7 +231,8 @@ impl Connector {
     }
 
     fn checked_endpoint(&self, endpoint: &str) -> Result<Url, ConnectError> {
-        let endpoint = Url::parse(endpoint).map_err(|error| broken(format!("its endpoint is no address: {error}")))?;
+        let endpoint = Url::parse(endpoint)
+            .map_err(|error| ConnectError::broken(format!("its endpoint is no address: {error}")))?;
         let allowed = self.settings.addresses.check_endpoint(&endpoint);
         allowed.map_err(|refused| ConnectError { fault: ServiceFault::Unreachable, message: refused.to_string() })?;
         Ok(endpoint)
@@ -356,7 +374,7 @@ impl Connector {
     /// The program of a service with its environment.
     async fn program(&self, target: &ConnectTarget<'_>) -> Result<ServiceProgram, ConnectError> {
         let ServiceOrigin::StdioMcp { command, args, cwd, env, .. } = target.origin() else {
-            return Err(broken("it is no program".into()));
+            return Err(ConnectError::broken("it is no program"));
         };
         let mut environment = self.settings.environment.clone();
         for variable in env {
@@ -456,10 +474,6 @@ impl From<ConnectError> for UpstreamError {
     fn from(error: ConnectError) -> Self {
         Self::Failed(error.fault, error.message.into())
     }
-}
-
-fn broken(message: String) -> ConnectError {
-    ConnectError { fault: ServiceFault::Broken, message }
 }
 
 fn unauthorized(message: String) -> ConnectError {

@@ -9,7 +9,6 @@ use super::request_params::OWN_INFO;
 use super::{ServerAnswer, ServerProfile};
 use crate::client_profile::ClientProfile;
 use crate::era::{Era, LEGACY, MODERN, NEWEST_LEGACY};
-use crate::lifecycle::ServiceFault;
 
 /// The method by which a modern server introduces itself.
 pub(super) const DISCOVER: &str = "server/discover";
@@ -43,12 +42,16 @@ pub(super) fn initialized(answer: &ServerAnswer) -> Result<ServerProfile, Connec
         server_info: Option<Value>,
         instructions: Option<String>,
     }
-    let result = answer.as_ref().map_err(|error| broken(format!("it refused the handshake: {}", message(error))))?;
+    let result = answer
+        .as_ref()
+        .map_err(|error| ConnectError::broken(format!("it refused the handshake: {}", message(error))))?;
     let said: Initialized = serde_json::from_str(result.get())
-        .map_err(|error| broken(format!("its answer to the handshake is not valid: {error}")))?;
+        .map_err(|error| ConnectError::broken(format!("its answer to the handshake is not valid: {error}")))?;
     if !LEGACY.contains(&said.protocol_version.as_str()) {
         let revision = said.protocol_version;
-        return Err(broken(format!("it wants to speak MCP {revision:?}, which this version of Roost does not know")));
+        return Err(ConnectError::broken(format!(
+            "it wants to speak MCP {revision:?}, which this version of Roost does not know"
+        )));
     }
     Ok(ServerProfile {
         era: Era::Legacy(said.protocol_version),
@@ -114,7 +117,7 @@ fn without_common_revision(supported: &[String]) -> Discovered {
         true => Discovered::Legacy,
         false => {
             let supported = supported.join(", ");
-            Discovered::Unknown(broken(format!(
+            Discovered::Unknown(ConnectError::broken(format!(
                 "it speaks only MCP {supported}, which this version of Roost does not know"
             )))
         }
@@ -125,10 +128,6 @@ fn without_common_revision(supported: &[String]) -> Discovered {
 pub(super) fn message(error: &RawValue) -> String {
     let error: Value = serde_json::from_str(error.get()).unwrap_or_default();
     error["message"].as_str().unwrap_or("without a reason").chars().take(500).collect()
-}
-
-fn broken(message: String) -> ConnectError {
-    ConnectError { fault: ServiceFault::Broken, message }
 }
 
 #[cfg(test)]

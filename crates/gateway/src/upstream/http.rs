@@ -218,13 +218,17 @@ impl HttpLink {
         }
     }
 
-    /// Tells the server something.
+    /// Tells the server something, which it takes within the time of a call or not at all.
     async fn tell(&self, session: &HttpSession, method: Option<&str>, message: Vec<u8>) -> Result<(), HttpError> {
         let mut headers = headers::of_session(session, true);
         if let (Era::Modern, Some(method)) = (&session.era, method) {
             headers::add_of_request(&mut headers, method, None, &self.target.param_headers);
         }
-        self.post(session, headers, message).await.map(drop)
+        let limit = self.target.limits.timeout;
+        match tokio::time::timeout(limit, self.post(session, headers, message)).await {
+            Ok(told) => told.map(drop),
+            Err(_) => Err(UpstreamError::Timeout(limit).into()),
+        }
     }
 
     /// Posts a message. Credentials that have expired are renewed once.

@@ -18,7 +18,7 @@ pub struct LoginKey {
 impl LoginKey {
     /// The login that this principal uses. An agent works for the user of this machine, with that user's login; a device
     /// has its own.
-    pub fn of(service: &ServiceId, principal: &Principal) -> Self {
+    pub fn for_principal(service: &ServiceId, principal: &Principal) -> Self {
         let owner = match principal {
             Principal::Session(_) => Principal::Local,
             Principal::Local | Principal::Device(_) => principal.clone(),

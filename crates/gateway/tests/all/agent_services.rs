@@ -7,19 +7,23 @@ use roost_gateway::endpoint::{Endpoint, EndpointSettings};
 use roost_gateway::governance::GovernanceOptions;
 use roost_gateway::runs::{AgentCalls, MessageRole, RunMessages, Runs, RunsError, Timers};
 use roost_gateway::services::{ServiceOptions, Services};
-use roost_log::{Log, StreamId};
+use roost_log::{Filter, Log, Start, StreamId};
 use roost_model::event::EventBody;
 use roost_model::ids::{RunId, ServiceId};
 use roost_model::mode::Mode;
 use roost_model::payload::McpToolCalledPayload;
 use roost_model::run::{AgentEvent, RunStatus, RunSummary, Trigger};
+use roost_model::service::Lifecycle;
 use roost_model::tool::PolicyResult;
 use roost_policy::{Effect, Rule, RuleSet};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use testkit::mcp_servers::{Behaviour, FakeServer, FakeServers, tool};
+use testkit::soon;
 
 use crate::governed::Governed;
 use crate::services::kit::manifest;
+use crate::support;
 
 const PERIOD: Duration = Duration::from_mins(5);
 
@@ -229,6 +233,15 @@ async fn an_agent_answers_messages_to_its_run_and_both_are_recorded() {
 }
 
 #[tokio::test]
+async fn an_agent_that_does_not_declare_the_trigger_api_is_not_called_by_messages() {
+    let stage = Stage::open(None, json!({ "triggers": ["timer"] })).await;
+    let run = stage.begin("talk", Some(&stage.service)).await;
+    let refused = stage.messages().send(&run, MessageRole::User, "roll!").await.unwrap_err();
+    assert!(refused.to_string().contains("the trigger \"api\""), "{refused}");
+    assert_eq!(stage.calls().await, []);
+}
+
+#[tokio::test]
 async fn a_message_is_only_recorded_where_nobody_answers_here() {
     let stage = Stage::open(None, json!({ "chat": { "mode": "disabled" } })).await;
     let messages = stage.messages();
@@ -248,4 +261,61 @@ async fn an_echo_answers_without_calling_anything() {
     let run = stage.begin("echo", Some(&stage.service)).await;
     let answer = stage.messages().send(&run, MessageRole::User, "hello").await.unwrap();
     assert_eq!(answer.as_deref(), Some("Echo: hello"));
+}
+
+/// An agent that is a module in Clarity's ABI, whose parameters have names of its own: it answers with its first argument.
+#[tokio::test]
+async fn a_module_is_an_agent_whatever_its_parameters_are_called() {
+    let source = "module Dice
+        function receive_chat(said: String) -> String { said }
+        function on_timer(who: String, what: String) -> String { who }";
+    let wat = r#"(module (memory (export "memory") 2) (global (export "__heap_base") i32 (i32.const 4096))
+        (func (export "receive_chat") (param i32) (result i32) (local.get 0))
+        (func (export "on_timer") (param i32 i32) (result i32) (local.get 0)))"#;
+    let options = GovernanceOptions { client_mode: Mode::Yolo, ..GovernanceOptions::default() };
+    let governed = Governed::start_with(|_| {}, options).await;
+    let (folder, connector) = (TempDir::new().unwrap(), support::Gateway::new());
+    let log: Arc<dyn Log> = Arc::new(governed.host.log.clone());
+    let services = Services::start(log.clone(), connector.connector.clone(), ServiceOptions::default(), "1.2.3");
+    let services = Arc::new(services.await.unwrap());
+    let (wasm, clarity) = (folder.path().join("dice.wasm"), folder.path().join("dice.clarity"));
+    std::fs::write(&wasm, wat::parse_str(wat).unwrap()).unwrap();
+    std::fs::write(&clarity, source).unwrap();
+    let document = json!({
+        "apiVersion": "clarity.runtime/v1", "kind": "MCPService",
+        "metadata": { "sourceFile": clarity, "module": "dice", "serviceType": "agent", "agent": {
+            "agentId": "dice", "name": "Dice", "role": "roller", "objective": "roll", "triggers": ["timer", "api"],
+            "timer": { "schedules": [{ "scheduleId": "tick", "scheduleExpr": "every 1 s" }] },
+        } },
+        "spec": {
+            "origin": { "type": "local_wasm", "wasmPath": wasm, "entry": "mcp_main" },
+            "enabled": true, "autostart": true, "restartPolicy": { "mode": "never" }, "policyRef": "default",
+        },
+    });
+    let service = services.apply(&document).await.unwrap().id.clone();
+    let view = soon("the module is compiled", services.start_service(&service)).await.unwrap();
+    assert_eq!(view.life.lifecycle, Lifecycle::Running, "{:?}", view.life.last_error);
+    let endpoint = Endpoint::new(services.clone(), governed.governor.clone(), EndpointSettings::new("1.2.3")).unwrap();
+    let (runs, calls) = (Arc::new(Runs::new(log.clone(), Some(services.clone()))), AgentCalls::new(endpoint));
+    let started = json!({ "kind": "agent.run_started", "run_id": "talk", "service_id": service });
+    runs.report(vec![AgentEvent::parse(&started).unwrap()]).await.unwrap();
+    let messages = RunMessages::new(services.clone(), runs.clone(), calls.clone());
+    let answer = messages.send(&"talk".into(), MessageRole::User, "roll!").await.unwrap();
+    assert_eq!(answer.as_deref(), Some("roll!"));
+    let mut events = log.follow(Filter::stream(StreamId::host()), Start::Now).await.unwrap();
+    let timers = Timers::start(services.clone(), runs.clone(), calls);
+    let fired = async {
+        loop {
+            let batch = events.next().await.unwrap();
+            let ended = batch.iter().filter_map(|entry| AgentEvent::from_body(&entry.event().unwrap().body));
+            if let Some(ended) =
+                ended.into_iter().find(|event| ["run_completed", "run_failed"].contains(&event.action()))
+            {
+                return ended;
+            }
+        }
+    };
+    let ended = soon("the timer's run ends", fired).await;
+    assert_eq!(ended.action(), "run_completed", "{ended:?}");
+    timers.close().await;
 }

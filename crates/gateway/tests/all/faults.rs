@@ -44,6 +44,14 @@ async fn a_connection_is_ready_when_the_servers_own_stream_is_open_or_known_not_
 }
 
 #[tokio::test]
+async fn a_server_that_hangs_when_it_is_told_that_the_handshake_is_over_holds_nobody_up() {
+    let server = ScriptedHttp::start(String::new()).await;
+    server.silent_at("notifications/initialized");
+    let refused = soon("the connection fails", Gateway::new().connect(remote(&server))).await.err().unwrap();
+    assert_eq!(refused.fault, ServiceFault::Timeout, "{refused}");
+}
+
+#[tokio::test]
 async fn a_connection_is_ready_when_a_modern_server_reports_its_changes() {
     let (listening, address) = tokio::sync::oneshot::channel();
     let fixture = Arc::new(McpFixture::new(FixtureEra::Modern));

@@ -29,6 +29,8 @@ struct Sessions {
     forgotten: AtomicU64,
     /// So many requests are read and not answered: their connections are closed.
     dropped: AtomicU64,
+    /// The method whose messages it never answers.
+    silent_at: Mutex<Option<String>>,
     /// The last trace that a header named.
     trace: Mutex<Option<String>>,
     /// The methods of all requests.
@@ -64,6 +66,11 @@ impl ScriptedHttp {
     /// Makes the server forget the sessions that it has.
     pub(crate) fn forget_session(&self) {
         self.sessions.forgotten.store(self.sessions(), Ordering::SeqCst);
+    }
+
+    /// Never answers messages of this method.
+    pub(crate) fn silent_at(&self, method: &str) {
+        *self.sessions.silent_at.lock() = Some(method.to_owned());
     }
 
     /// Closes the connections of the next so many requests without an answer.
@@ -114,7 +121,9 @@ async fn serve(stream: TcpStream, sessions: Arc<Sessions>, bad_response: String)
     if sessions.dropped.fetch_update(Ordering::SeqCst, Ordering::SeqCst, is_dropped).is_ok() {
         return;
     }
-    let response = match respond(&request, &sessions, &bad_response) {
+    let is_silent =
+        request.body["method"].as_str().is_some_and(|method| sessions.silent_at.lock().as_deref() == Some(method));
+    let response = match respond(&request, &sessions, &bad_response).filter(|_| !is_silent) {
         Some(response) => response,
         // The client gives up first.
         None => return drop(stream.read_to_end(&mut Vec::new()).await),

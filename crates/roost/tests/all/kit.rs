@@ -116,9 +116,14 @@ impl RoostInstance {
 
     /// The same, and what it says on stderr is among its output.
     pub(crate) fn start_with_stderr(&self, args: &[&str]) -> RunningCommand {
+        self.start_with_input(args, Stdio::null())
+    }
+
+    /// The same with something to read.
+    pub(crate) fn start_with_input(&self, args: &[&str], input: impl Into<Stdio>) -> RunningCommand {
         let mut shell = Command::new("sh");
         self.clear(&mut shell).args(["-c", r#"exec "$0" "$@" 2>&1"#, env!("CARGO_BIN_EXE_roost")]).args(args);
-        RunningCommand::new(&mut shell)
+        RunningCommand::new(shell.stdin(input))
     }
 
     /// Every process that was started here and still runs, by its command line.

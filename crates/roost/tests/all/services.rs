@@ -157,9 +157,34 @@ fn health(instance: &RoostInstance) -> String {
     shown["runtime"]["health"].as_str().unwrap().to_owned()
 }
 
+#[test]
+fn a_login_goes_by_the_client_that_its_person_registered_or_describes_and_asks_for_the_rights_that_are_wanted() {
+    let instance = RoostInstance::new();
+    let endpoint = oauth_server::start();
+    instance.run(&["up"]).ended(0);
+    instance.run(&["services", "add-remote", "--module", "docs", "--endpoint", &endpoint]).ended(1);
+    let scopes = ["--scope", "read", "--scope", "write"];
+    log_in_with(&instance, &[&["--client-id", "mine", "--client-secret-stdin"], &scopes[..]].concat(), "s3cret");
+    let said = browse(&endpoint.replace("/mcp", "/said"));
+    assert!(said.contains("client mine asks for read write"), "{said}");
+    assert!(said.contains("client_secret=s3cret"), "{said}");
+    let document = "https://client.example/roost.json";
+    log_in_with(&instance, &["--client-metadata-url", document], "");
+    let said = browse(&endpoint.replace("/mcp", "/said"));
+    assert!(said.contains(&format!("client {document} asks")), "{said}");
+    instance.assert_nothing_left();
+}
+
 /// Logs in to the service `docs` as a person does, until it runs.
 fn log_in(instance: &RoostInstance) {
-    let mut login = instance.start_with_stderr(&["services", "login", "docs"]);
+    log_in_with(instance, &[], "");
+}
+
+fn log_in_with(instance: &RoostInstance, options: &[&str], secret: &str) {
+    let args = [&["services", "login", "docs"], options].concat();
+    let input = instance.work().join("secret");
+    std::fs::write(&input, secret).unwrap();
+    let mut login = instance.start_with_input(&args, std::fs::File::open(&input).unwrap());
     login.lines_to("Open this address");
     let agreed = browse(login.line().unwrap().trim());
     let back = agreed.lines().find_map(|line| line.strip_prefix("location: ")).unwrap_or_else(|| panic!("{agreed}"));

@@ -25,11 +25,12 @@ pub(super) async fn get_audit(call: Call<'_>) -> ToolResult {
     let own = call.session().map(|session| format!("session:{session}"));
     let is_shown = |event: &NormalizedEvent, _: &roost_rpc::AuditRecord| match (&own, &event.body) {
         (None, _) => true,
-        // An agent sees its own calls, and nobody else's; what others report is nobody's call, whatever it says.
         (Some(own), EventBody::McpToolCalled(called)) => called.principal == *own,
         (Some(_), _) => false,
     };
-    let items = audit::last(&call.context(), clamp(limit, MAX_EVENTS, 200), is_shown).await?.items;
+    // An agent sees its own calls, and nobody else's; what others report is nobody's call, whatever it says.
+    let types = if own.is_some() { &audit::CALLS[..] } else { &[] };
+    let items = audit::last(&call.context(), types, clamp(limit, MAX_EVENTS, 200), is_shown).await?.items;
     Ok(json!({ "items": items }))
 }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::schema::{flag, object, result, text, texts};
+use super::schema::{Member, flag, object, result, text, texts};
 use super::services::{apply, start_applied};
 use super::{Call, ToolResult};
 
@@ -41,7 +41,12 @@ fn common_input(own: Vec<(&str, Value)>, required: &[&str]) -> Value {
 }
 
 pub(super) fn registered() -> Value {
-    result(&[("service", "object"), ("created", "boolean"), ("started", "boolean"), ("introspected", "boolean")])
+    result(&[
+        ("service", Member::Object),
+        ("created", Member::Flag),
+        ("started", Member::Flag),
+        ("introspected", Member::Flag),
+    ])
 }
 
 pub(super) fn local_input() -> Value {

@@ -8,22 +8,45 @@ pub(super) fn object(properties: &[(&str, Value)], required: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 
-/// A result with these members and possibly more.
-pub(super) fn result(members: &[(&str, &str)]) -> Value {
-    let member = |(name, kind): &(&str, &str)| ((*name).to_owned(), kind_of(kind));
-    let properties: Map<_, _> = members.iter().map(member).collect();
-    let required: Vec<_> = members.iter().filter(|(_, kind)| !kind.ends_with('?')).map(|(name, _)| *name).collect();
-    json!({ "type": "object", "properties": properties, "required": required })
+/// What a member of a result holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Member {
+    Text,
+    OptionalText,
+    TextOrNull,
+    Texts,
+    OptionalTexts,
+    Flag,
+    Count,
+    Object,
+    ObjectOrNull,
+    Objects,
 }
 
-fn kind_of(kind: &str) -> Value {
-    match kind.trim_end_matches('?') {
-        "strings" => json!({ "type": "array", "items": { "type": "string" } }),
-        "objects" => json!({ "type": "array", "items": { "type": "object" } }),
-        "nullable" => json!({ "type": ["object", "null"] }),
-        "nullable string" => json!({ "type": ["string", "null"] }),
-        kind => json!({ "type": kind }),
+impl Member {
+    fn is_required(self) -> bool {
+        !matches!(self, Self::OptionalText | Self::OptionalTexts)
     }
+
+    fn schema(self) -> Value {
+        match self {
+            Self::Text | Self::OptionalText => json!({ "type": "string" }),
+            Self::TextOrNull => json!({ "type": ["string", "null"] }),
+            Self::Texts | Self::OptionalTexts => json!({ "type": "array", "items": { "type": "string" } }),
+            Self::Flag => json!({ "type": "boolean" }),
+            Self::Count => json!({ "type": "integer" }),
+            Self::Object => json!({ "type": "object" }),
+            Self::ObjectOrNull => json!({ "type": ["object", "null"] }),
+            Self::Objects => json!({ "type": "array", "items": { "type": "object" } }),
+        }
+    }
+}
+
+/// A result with these members and possibly more.
+pub(super) fn result(members: &[(&str, Member)]) -> Value {
+    let properties: Map<_, _> = members.iter().map(|(name, member)| ((*name).to_owned(), member.schema())).collect();
+    let required: Vec<_> = members.iter().filter(|(_, member)| member.is_required()).map(|(name, _)| *name).collect();
+    json!({ "type": "object", "properties": properties, "required": required })
 }
 
 pub(super) fn no_arguments() -> Value {

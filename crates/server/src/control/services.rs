@@ -45,7 +45,7 @@ fn counts(counts: &ServiceCounts) -> [(&'static str, u64); 15] {
 }
 
 pub(super) fn counts_schema() -> Value {
-    super::schema::result(&counts(&ServiceCounts::default()).map(|(name, _)| (name, "integer")))
+    super::schema::result(&counts(&ServiceCounts::default()).map(|(name, _)| (name, super::schema::Member::Count)))
 }
 
 pub(super) async fn status_summary(call: Call<'_>) -> ToolResult {

@@ -1,7 +1,7 @@
 //! `audit/list`: what happened at the gateway, as records of seed 003. Each is made from one event of the log.
 
 use roost_log::StreamId;
-use roost_model::event::{EventBody, NormalizedEvent};
+use roost_model::event::{EventBody, NormalizedEvent, NormalizedEventType};
 use roost_model::ids::{ServiceId, SessionId};
 use roost_model::payload::{McpToolCalledPayload, ServiceStateChangedPayload};
 use roost_model::run::{AgentEvent, EventLevel};
@@ -15,6 +15,16 @@ use crate::fault;
 
 /// The kind of records about calls.
 pub(crate) const TOOL_CALLED: &str = "mcp.tool_called";
+/// The events of what becomes of services: few, however much is called and reported beside them.
+const SERVICE_EVENTS: [NormalizedEventType; 5] = [
+    NormalizedEventType::ServiceManifestApplied,
+    NormalizedEventType::ServiceStateChanged,
+    NormalizedEventType::ServiceInterfaceRefreshed,
+    NormalizedEventType::ServiceToolsApproved,
+    NormalizedEventType::ServiceRemoved,
+];
+/// The events of calls.
+pub(crate) const CALLS: [NormalizedEventType; 1] = [NormalizedEventType::McpToolCalled];
 /// Events that are read at once.
 const PAGE: usize = 500;
 /// How far records are looked for, in events.
@@ -23,21 +33,41 @@ const MAX_EVENTS: usize = 50_000;
 pub(crate) async fn list(context: &Context<'_>, params: AuditListParams) -> Result<AuditListResult, Fault> {
     let most = limit(params.limit, 200);
     match params.after.unwrap_or(0) {
-        0 => last(context, most, |_, _| true).await,
+        0 => last(context, &[], most, |_, _| true).await,
         after => next(context, most, after).await,
     }
 }
 
-/// The last records that are wanted by their events and by what they say, the oldest first.
+/// The last records about a service. What is rare is looked for by its type, so that a flood of calls or of reports does
+/// not hide it.
+pub(crate) async fn last_about(
+    context: &Context<'_>,
+    most: usize,
+    service: &ServiceId,
+) -> Result<Vec<AuditRecord>, Fault> {
+    let is_about = |_: &NormalizedEvent, record: &AuditRecord| record.service_id.as_ref() == Some(service);
+    let mut items = Vec::new();
+    for types in [&SERVICE_EVENTS[..], &CALLS, &[]] {
+        items.extend(last(context, types, most, is_about).await?.items);
+    }
+    items.sort_by_key(|record| record.seq);
+    items.dedup_by_key(|record| record.seq);
+    items.drain(..items.len().saturating_sub(most));
+    Ok(items)
+}
+
+/// The last records that are wanted by their events and by what they say, the oldest first. With types, only events of
+/// these are looked at.
 pub(crate) async fn last(
     context: &Context<'_>,
+    types: &[NormalizedEventType],
     most: usize,
     is_wanted: impl Fn(&NormalizedEvent, &AuditRecord) -> bool,
 ) -> Result<AuditListResult, Fault> {
     let (log, stream) = (&context.host.sessions.log, StreamId::from(&SessionId::host()));
     let (mut items, mut last, mut before, mut seen) = (Vec::new(), 0, u64::MAX, 0);
     while seen < MAX_EVENTS && items.len() < most {
-        let page = log.read_back(&stream, before, &[], PAGE).await.map_err(fault::log)?;
+        let page = log.read_back(&stream, before, types, PAGE).await.map_err(fault::log)?;
         let seqs: Vec<_> = page.batch.iter().map(|entry| entry.seq()).collect();
         let (Some(first), Some(newest)) = (seqs.first(), seqs.last()) else { break };
         (before, last, seen) = (*first, last.max(*newest), seen + seqs.len());
@@ -127,7 +157,10 @@ pub(crate) fn from_event(event: &NormalizedEvent) -> Option<AuditRecord> {
         }
         EventBody::ServiceToolsApproved(approved) => {
             let by = approved.approved_by.as_deref().unwrap_or("first use");
-            let message = format!("{} tools are approved by {by}", approved.count);
+            let message = match approved.count {
+                0 => format!("it is approved by {by}"),
+                count => format!("{count} tools are approved by {by}"),
+            };
             let data = json!({ "tools": approved.tools, "count": approved.count, "approvedBy": approved.approved_by });
             ("service.tools_approved", &approved.service_id, Info, message, data)
         }

@@ -5,13 +5,15 @@ mod summary;
 use std::sync::Arc;
 use std::time::Duration;
 
+use roost_gateway::manifest::inert_parts;
 use roost_gateway::principal::Principal;
 use roost_gateway::services::{BegunLogin, ServiceError, ServiceView, ToolApproval};
+use roost_gateway::shown_manifest::without_secrets;
 use roost_gateway::tool_pins::PinState;
 use roost_gateway::upstream::LoginRequest;
-use roost_model::event::{EventBody, NormalizedEvent};
+use roost_model::event::NormalizedEvent;
 use roost_model::ids::ServiceId;
-use roost_model::service::manifest::{Manifest, ServiceOrigin};
+use roost_model::service::manifest::ServiceOrigin;
 use roost_rpc::{
     Fault, FaultCode, HeldBackReason, HeldBackTool, Needs, NoParams, RecentCall, ServiceApplyParams,
     ServiceApproveParams, ServiceDetails, ServiceDetailsParams, ServiceEventsParams, ServiceEventsResult,
@@ -35,8 +37,6 @@ use summary::uptime;
 const FOLLOW_TIME: Duration = Duration::from_secs(25);
 /// The most lines and records that one answer holds.
 const MAX_LIMIT: u32 = 2000;
-/// Stands for the value of a variable that the caller may not see.
-const HIDDEN: &str = "***";
 
 pub(crate) async fn list(context: &Context<'_>, _: NoParams) -> Result<ServiceListResult, Fault> {
     let services = context.host.services.list();
@@ -67,8 +67,7 @@ pub(crate) async fn logs(context: &Context<'_>, params: ServiceLogsParams) -> Re
 pub(crate) async fn events(context: &Context<'_>, params: ServiceEventsParams) -> Result<ServiceEventsResult, Fault> {
     let service_id = id(&params.service_id);
     context.host.services.get(&service_id).map_err(fault::service)?;
-    let about = |_: &NormalizedEvent, record: &roost_rpc::AuditRecord| record.service_id.as_ref() == Some(&service_id);
-    let items = audit::last(context, limit(params.limit, 200), about).await?.items;
+    let items = audit::last_about(context, limit(params.limit, 200), &service_id).await?;
     Ok(ServiceEventsResult { service_id, items })
 }
 
@@ -78,10 +77,7 @@ pub(crate) async fn details(context: &Context<'_>, params: ServiceDetailsParams)
     let log = context.host.services.log(&service_id).map_err(fault::service)?;
     let is_about =
         |_: &NormalizedEvent, record: &roost_rpc::AuditRecord| record.service_id.as_ref() == Some(&service_id);
-    let is_call = |event: &NormalizedEvent, record: &roost_rpc::AuditRecord| {
-        is_about(event, record) && matches!(event.body, EventBody::McpToolCalled(_))
-    };
-    let calls = audit::last(context, limit(params.call_limit, 20), is_call).await?.items;
+    let calls = audit::last(context, &audit::CALLS, limit(params.call_limit, 20), is_about).await?.items;
     let recent =
         |record: roost_rpc::AuditRecord| RecentCall { at: record.at, message: record.message, data: record.data };
     Ok(ServiceDetails {
@@ -89,14 +85,17 @@ pub(crate) async fn details(context: &Context<'_>, params: ServiceDetailsParams)
         service: record(context.caller, &view),
         interface: interface_of(&view),
         logs: log.read(0, limit(params.log_limit, 50)).lines,
-        events: audit::last(context, limit(params.event_limit, 100), is_about).await?.items,
+        events: audit::last_about(context, limit(params.event_limit, 100), &service_id).await?,
         recent_calls: calls.into_iter().map(recent).collect(),
         service_id,
     })
 }
 
 pub(crate) async fn apply(context: &Context<'_>, params: ServiceApplyParams) -> Result<ServiceResult, Fault> {
-    shaped(context, context.host.services.apply(&Value::Object(params.manifest)).await)
+    let applied = shaped(context, context.host.services.apply(&Value::Object(params.manifest)).await)?;
+    let inert = inert_parts(&applied.service.manifest);
+    let warnings = inert.into_iter().map(|part| format!("{part} is kept, and has no effect here"));
+    Ok(ServiceResult { warnings: warnings.collect(), ..applied })
 }
 
 pub(crate) async fn start(context: &Context<'_>, params: ServiceParams) -> Result<ServiceResult, Fault> {
@@ -128,7 +127,15 @@ pub(crate) async fn approve(context: &Context<'_>, params: ServiceApproveParams)
 
 pub(crate) async fn login(context: &Context<'_>, params: ServiceLoginParams) -> Result<ServiceLogin, Fault> {
     let mut request = LoginRequest::new(params.redirect_uri);
-    request.client_id = params.client_id;
+    if params.client_secret.is_some() && params.client_id.is_none() {
+        return Err(Fault::params("client_secret is the secret of client_id, which is not given"));
+    }
+    if params.client_metadata_url.is_some() && params.client_id.is_some() {
+        return Err(Fault::params("give either client_id or client_metadata_url"));
+    }
+    (request.client_id, request.client_secret) = (params.client_id, params.client_secret);
+    request.client_metadata_url = params.client_metadata_url;
+    request.scopes = params.scopes.unwrap_or_default();
     let begun = context.host.services.begin_login(&id(&params.service_id), &principal(context)?, request).await;
     let BegunLogin { login_id, url } = begun.map_err(fault::service)?;
     Ok(ServiceLogin { login_id, url })
@@ -173,7 +180,7 @@ pub(super) fn limit(given: Option<u32>, default: u32) -> usize {
 
 fn shaped(context: &Context<'_>, view: Result<Arc<ServiceView>, ServiceError>) -> Result<ServiceResult, Fault> {
     let view = view.map_err(fault::service)?;
-    Ok(ServiceResult { service: record(context.caller, &view) })
+    Ok(ServiceResult { service: record(context.caller, &view), warnings: Vec::new() })
 }
 
 /// The whole record of a service, without what this caller may not see.
@@ -184,7 +191,7 @@ pub(crate) fn record(caller: &Caller, view: &ServiceView) -> ServiceRecord {
         version: view.stored.version,
         manifest: match caller.is(Needs::Admin) {
             true => view.stored.manifest.clone(),
-            false => without_values(view.stored.manifest.clone()),
+            false => without_secrets(view.stored.manifest.clone()),
         },
         runtime: ServiceRuntime {
             lifecycle: life.lifecycle,
@@ -201,18 +208,6 @@ pub(crate) fn record(caller: &Caller, view: &ServiceView) -> ServiceRecord {
         interface_snapshot: view.interface.as_ref().map(|_| interface_of(view)),
         held_back: held_back(view),
     }
-}
-
-/// The manifest without the values of variables, which may be secrets that somebody wrote there all the same.
-fn without_values(mut manifest: Manifest) -> Manifest {
-    let variables = match &mut manifest.spec.origin {
-        ServiceOrigin::LocalWasm { env, .. } | ServiceOrigin::StdioMcp { env, .. } => env.as_mut_slice(),
-        ServiceOrigin::RemoteMcp { .. } => &mut [],
-    };
-    for value in variables.iter_mut().filter_map(|variable| variable.value.as_mut()) {
-        *value = HIDDEN.into();
-    }
-    manifest
 }
 
 fn held_back(view: &ServiceView) -> Vec<HeldBackTool> {
@@ -247,6 +242,19 @@ pub(crate) fn interface_of(view: &ServiceView) -> ServiceInterface {
         resources: interface.map(|interface| parsed(&interface.resources)).unwrap_or_default(),
         resource_templates: interface.map(|interface| parsed(&interface.resource_templates)).unwrap_or_default(),
         prompts: interface.map(|interface| parsed(&interface.prompts)).unwrap_or_default(),
-        problems: interface.map(|interface| interface.problems.clone()).unwrap_or_default(),
+        problems: problems(view),
     }
+}
+
+/// What is odd about what a service offers.
+fn problems(view: &ServiceView) -> Vec<String> {
+    let Some(interface) = &view.interface else { return Vec::new() };
+    let mut problems = interface.problems.clone();
+    if !view.is_trusted() {
+        let id = &view.id;
+        problems.push(format!(
+            "its resources, prompts and instructions wait until somebody approves the service: `roost services approve {id}`"
+        ));
+    }
+    problems
 }

@@ -89,7 +89,7 @@ fn cases(service: &str) -> Vec<(&'static str, Value, &'static str, Value)> {
         ("runtime__refresh_interface", of_service(), "/interface/serviceId", json!(service)),
         ("runtime__restart_service", of_service(), "/service/lifecycle", json!("RUNNING")),
         ("runtime__stop_service", of_service(), "/service/lifecycle", stopped()),
-        ("runtime__get_audit", json!({ "limit": 1 }), "/items/1", Value::Null),
+        ("runtime__get_audit", json!({ "limit": 1 }), "/items/0/kind", json!("service.stopped")),
         ("runtime__get_agent_runs", json!({ "limit": 100_000 }), "/items", json!([])),
         ("runtime__get_agent_events", json!({}), "/items", json!([])),
         ("runtime__set_auth_secret", json!({ "auth_ref": "file:a", "secret": "s3cret" }), "/written", json!(true)),
@@ -189,6 +189,14 @@ async fn every_tool_answers_as_its_schema_says() {
         assert!(result["isError"].is_null(), "{tool}: {result}");
         let structured = &result["structuredContent"];
         assert_eq!(structured.pointer(pointer).unwrap_or(&Value::Null), &expected, "{tool}: {structured:#}");
+        match tool {
+            "runtime__get_logs" => {
+                let line = structured["lines"][0].as_str().unwrap();
+                assert!(line.ends_with("] running, healthy"), "{line}");
+            }
+            "runtime__get_audit" => assert_eq!(structured["items"].as_array().unwrap().len(), 1, "{structured}"),
+            _ => {}
+        }
         let definition = listed.iter().find(|one| name(one) == tool).unwrap();
         let schema = jsonschema::validator_for(&definition["outputSchema"]).unwrap();
         assert!(schema.is_valid(structured), "{tool}: {structured:#}");
@@ -213,7 +221,9 @@ async fn only_admins_call_what_changes_something_and_an_agent_is_not_even_shown_
     for tool in &listed {
         let (name, is_read) = (name(tool), tool["annotations"]["readOnlyHint"] == true);
         let is_shown = shown.iter().any(|one| one["name"] == name);
-        assert!(is_read || !is_shown, "{name} is shown to agents");
+        // What it installs is refused to others in the tool itself.
+        let is_checked_inside = name == "clarity__ensure_compiler";
+        assert!(is_read != is_checked_inside || !is_shown, "{name} is shown to agents");
         if is_shown {
             continue;
         }
@@ -404,6 +414,39 @@ async fn an_agent_sees_of_runs_and_records_only_its_own_and_no_values_of_variabl
 }
 
 #[tokio::test]
+async fn a_key_in_an_address_or_an_argument_is_shown_to_admins_alone() {
+    let (mut door, _) = door().await;
+    let mut far = manifest("far");
+    let endpoint = "http://127.0.0.1:1/mcp?key=s3cret";
+    far["metadata"]["sourceFile"] = endpoint.into();
+    far["spec"]["origin"] = json!({ "type": "remote_mcp", "endpoint": endpoint, "transport": "streamable_http" });
+    let mut near = manifest("near");
+    near["spec"]["origin"]["args"] = json!(["--token", "s3cret"]);
+    let (admin, observer) = (client(&door, Scope::Admin).await, client(&door, Scope::Operate).await);
+    let (agent, _, _task, _runtime) = agent(&mut door).await;
+    let watcher = door.pair(Some(Scope::Observe)).await["access_token"].as_str().unwrap().to_owned();
+    for declared in [far, near] {
+        let id = door.services.apply(&declared).await.unwrap().id.to_string();
+        let of_service = json!({ "service_id": id });
+        for reader in [&observer, &agent] {
+            let shown = call(reader, "runtime__get_service", of_service.clone()).await;
+            assert!(
+                shown["structuredContent"]["service"].is_object() && !shown.to_string().contains("s3cret"),
+                "{shown}"
+            );
+            let listed = call(reader, "runtime__list_services", json!({})).await;
+            assert!(!listed.to_string().contains("s3cret"), "{listed}");
+        }
+        for path in ["", "/details"] {
+            let (status, shown) = door.get(&format!("/api/services/{id}{path}"), Some(&watcher)).await;
+            assert!(status == 200 && !shown.contains("s3cret"), "{path}: {shown}");
+        }
+        let shown = call(&admin, "runtime__get_service", of_service).await;
+        assert!(shown.to_string().contains("s3cret"), "{shown}");
+    }
+}
+
+#[tokio::test]
 async fn an_agent_is_not_shown_a_tool_that_waits_for_its_approval() {
     let (mut door, _) = door().await;
     let id = door.services.apply(&manifest("notes")).await.unwrap().id.clone();
@@ -431,6 +474,19 @@ async fn a_client_without_a_token_is_not_the_local_user_where_no_token_is_asked_
     assert!(refused["content"][0]["text"].as_str().unwrap().contains("needs the scope admin"), "{refused}");
     let counted = call(&nobody, "runtime__status_summary", json!({})).await;
     assert_eq!(counted["structuredContent"]["total"], 1, "{counted}");
+}
+
+#[tokio::test]
+async fn the_token_that_the_daemon_was_started_with_may_do_everything() {
+    let start_token = "a-token-of-whoever-starts-it";
+    let governor = Arc::new(RecordingGovernor::default());
+    let started_with = |settings: &mut roost_server::Settings| settings.start_token = Some(start_token.into());
+    let door = Door::over_with_own_tools(Home::new().start_with(|_| {}).await, governor, started_with).await;
+    let service = door.services.apply(&manifest("notes")).await.unwrap().id.to_string();
+    let starter = McpClient::with_token(&door, "/mcp", start_token.to_owned());
+    let removed = call(&starter, "runtime__remove_service", json!({ "service_id": service })).await;
+    assert_eq!(removed["structuredContent"]["removed"], true, "{removed}");
+    assert!(door.services.list().is_empty());
 }
 
 #[tokio::test]

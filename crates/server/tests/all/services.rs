@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use roost_gateway::lifecycle::ServiceFault;
 use roost_log::{Log, Retention, StreamId};
 use roost_model::event::{EventBody, NewEvent};
+use roost_model::service::Lifecycle;
 use roost_model::time::Timestamp;
 use roost_rpc::Scope;
 use serde_json::{Value, json};
+use testkit::mcp_servers::Behaviour;
 use testkit::soon;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::TcpStream;
@@ -116,6 +119,41 @@ async fn whole_records_of_every_kind_are_the_same_by_whichever_way_they_are_read
     drop((stream, local));
     let again = Door::over(door.close().await, |_| {}).await;
     assert_eq!(again.local().await.call("audit/list", json!({ "limit": 2000 })).await.unwrap()["items"], whole);
+}
+
+#[tokio::test]
+async fn the_events_and_calls_of_a_service_are_found_behind_a_flood_of_reports() {
+    let door = Door::open().await;
+    let mut local = door.local().await;
+    let applied = local.call("service/apply", json!({ "manifest": manifest() })).await.unwrap();
+    let id = json!({ "service_id": applied["service"]["serviceId"] });
+    let log = &door.harness.log;
+    let append = |events: Vec<NewEvent>| async move {
+        log.append(&StreamId::host(), events).await.unwrap().await.unwrap();
+    };
+    let examples = testkit::events::examples().into_iter();
+    let mut call = examples.map(|example| example.body).find_map(|body| match body {
+        EventBody::McpToolCalled(called) => Some(called),
+        _ => None,
+    });
+    call.as_mut().unwrap().service_id = Some(id["service_id"].as_str().unwrap().into());
+    append(vec![NewEvent::for_host(Timestamp::now(), call.unwrap())]).await;
+    let payload = json!({ "level": "info", "message": "thinks", "data": { "runId": "r" } });
+    for _ in 0..52 {
+        let report = || EventBody::Other { name: "agent.llm_called".into(), payload: payload.clone() };
+        append((0..1000).map(|_| NewEvent::for_host(Timestamp::now(), report())).collect()).await;
+    }
+    let kinds = |records: &Value| -> Vec<String> {
+        records.as_array().unwrap().iter().map(|record| record["kind"].as_str().unwrap().to_owned()).collect()
+    };
+    let expected = ["service.manifest_applied", "mcp.tool_called"];
+    let events = local.call("service/events", id.clone()).await.unwrap();
+    assert_eq!(kinds(&events["items"]), expected);
+    let details = local.call("service/details", id).await.unwrap();
+    assert_eq!(
+        (kinds(&details["events"]), details["recentCalls"].as_array().unwrap().len()),
+        (expected.map(String::from).to_vec(), 1)
+    );
 }
 
 #[tokio::test]
@@ -286,4 +324,54 @@ async fn the_stream_tells_what_happens_and_goes_on_where_a_client_was() {
     let mut unnamed = Stream::open(&door, &reader, "", None).await;
     let (id, name, data) = unnamed.next().await;
     assert_eq!((id, name.as_str(), &data["kind"]), (first, "", &json!("service.manifest_applied")));
+}
+
+#[tokio::test]
+async fn a_quarantined_service_is_let_out_over_http() {
+    let door = Door::open().await;
+    let token = token(&door, Scope::Admin).await;
+    let mut failing = manifest();
+    failing["spec"]["restartPolicy"] = json!({ "mode": "on-failure", "maxRestarts": 0 });
+    door.servers.at("notes-mcp").on_connect(Behaviour::Fails(ServiceFault::Broken));
+    let id = door.services.apply(&failing).await.unwrap().id.clone();
+    let failed = soon("it fails", door.services.start_service(&id)).await.unwrap();
+    assert_eq!(failed.life.lifecycle, Lifecycle::Quarantined);
+    let path = format!("/api/services/{id}/unquarantine");
+    let (status, answer) = door.post(&path, Some(&token), &json!({})).await;
+    assert_eq!((status, &answer["service"]["runtime"]["lifecycle"]), (200, &json!("STOPPED")), "{answer}");
+    let (status, answer) = door.post(&path, Some(&token), &json!({})).await;
+    assert_eq!(status, 409, "it is not quarantined any more: {answer}");
+}
+
+#[tokio::test]
+async fn a_service_that_starts_slowly_says_over_http_what_is_being_done() {
+    let door = Door::open().await;
+    let token = token(&door, Scope::Observe).await;
+    door.servers.at("notes-mcp").on_connect(Behaviour::Hangs);
+    let id = door.services.apply(&manifest()).await.unwrap().id.clone();
+    let mut view = door.services.follow(&id).unwrap();
+    let starting = door.services.start_service(&id);
+    let shown = async {
+        view.wait_for(|view| view.progress.is_some()).await.unwrap();
+        door.get(&format!("/api/services/{id}"), Some(&token)).await.1
+    };
+    let shown = tokio::select! {
+        started = starting => panic!("it hangs: {started:?}"),
+        shown = soon("the start says how far it is", shown) => shown,
+    };
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    let runtime = &shown["service"]["runtime"];
+    assert_eq!((&runtime["lifecycle"], &runtime["progress"]), (&json!("STARTING"), &json!("connecting")), "{shown}");
+}
+
+#[tokio::test]
+async fn parts_of_a_manifest_that_have_no_effect_are_named_when_it_is_applied() {
+    let door = Door::open().await;
+    let mut local = door.local().await;
+    let mut declared = manifest();
+    let plain = local.call("service/apply", json!({ "manifest": declared })).await.unwrap();
+    assert!(plain["warnings"].is_null(), "{plain}");
+    declared["metadata"]["workspaceRoot"] = json!("/w");
+    let warned = local.call("service/apply", json!({ "manifest": declared })).await.unwrap();
+    assert_eq!(warned["warnings"], json!(["/metadata/workspaceRoot is kept, and has no effect here"]));
 }

@@ -9,6 +9,7 @@ use roost_rpc::{ServiceLoginFinishParams, ServiceLoginParams, ServiceRecord, met
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
+use crate::cmd::secrets::ask_for;
 use crate::error::Error;
 use crate::screen::{self, one_line};
 
@@ -20,16 +21,40 @@ const MAX_HEAD: u64 = 64 * 1024;
 const PATIENCE: Duration = Duration::from_secs(10);
 const DONE: &str = "Roost has the answer. The terminal says whether you are logged in; this page can be closed.\n";
 
-/// Shows the address where the person logs in, waits for the browser to come back, and keeps the login.
-pub(super) async fn log_in(
-    client: &Client,
-    service_id: String,
+/// How a person logs in.
+#[derive(clap::Args)]
+pub(crate) struct LoginOptions {
+    /// A client that you registered at the service's login yourself [default: Roost registers itself]
+    #[arg(long, value_name = "ID")]
     client_id: Option<String>,
-) -> Result<ServiceRecord, Error> {
+    /// Read the secret of that client from stdin, or ask for it
+    #[arg(long, requires = "client_id")]
+    client_secret_stdin: bool,
+    /// The address of a document that describes this client, for logins that read it instead of a registration
+    #[arg(long, value_name = "URL", conflicts_with = "client_id")]
+    client_metadata_url: Option<String>,
+    /// A right to ask for; can be repeated [default: what the service wants]
+    #[arg(long = "scope", value_name = "SCOPE")]
+    scopes: Vec<String>,
+}
+
+/// Shows the address where the person logs in, waits for the browser to come back, and keeps the login.
+pub(super) async fn log_in(client: &Client, service_id: String, options: LoginOptions) -> Result<ServiceRecord, Error> {
+    let LoginOptions { client_id, client_secret_stdin, client_metadata_url, scopes } = options;
+    let client_secret = match (client_secret_stdin, &client_id) {
+        (true, Some(client_id)) => Some(ask_for(client_id).await?),
+        _ => None,
+    };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(Error::LoginAddress)?;
     let origin = format!("http://{}", listener.local_addr().map_err(Error::LoginAddress)?);
-    let params =
-        ServiceLoginParams { service_id: service_id.clone(), redirect_uri: format!("{origin}{PATH}"), client_id };
+    let params = ServiceLoginParams {
+        service_id: service_id.clone(),
+        redirect_uri: format!("{origin}{PATH}"),
+        client_id,
+        client_secret,
+        client_metadata_url,
+        scopes: (!scopes.is_empty()).then_some(scopes),
+    };
     let login = client.call::<method::ServiceLoginBegin>(params).await?;
     let address = one_line(&login.url);
     writeln!(screen::stderr(), "Open this address in a browser on this machine, log in and agree:\n  {address}")

@@ -30,7 +30,7 @@ where
             () = tokio::time::sleep(LOOK) => {}
         }
         // Whatever keeps us from looking is told by the start itself.
-        if let Ok(ServiceResult { service }) = look().await {
+        if let Ok(ServiceResult { service, .. }) = look().await {
             let done = service.runtime.progress.unwrap_or_default();
             let line = format!("starting {} … {done}", service.manifest.metadata.module);
             screen::replace_line(one_line(&line));

@@ -31,9 +31,17 @@ impl Supervisor {
         let mut events: Vec<EventBody> = Vec::new();
         let is_new = |_: &str, state: PinState| state == PinState::New && !self.shared.options.approve_new_tools;
         let (pins, approved) = approve(&self.view.stored.pins, &interface, is_new);
+        let is_approved = self.view.stored.is_approved() || !self.shared.options.approve_new_tools;
+        let is_row_changed = !approved.is_empty() || is_approved != self.view.stored.is_approved();
+        if is_row_changed {
+            let approved = Some(is_approved);
+            self.view.stored = Arc::new(StoredService { pins, approved, ..(*self.view.stored).clone() });
+        }
         if !approved.is_empty() {
-            self.view.stored = Arc::new(StoredService { pins, ..(*self.view.stored).clone() });
             events.push(self.approval(&approved, None));
+        }
+        if !is_approved {
+            self.handle.log.write("its prompts, resources and instructions wait until somebody approves the service");
         }
         self.view.tools = review(&self.view.stored, &interface).into();
         let held_back: Vec<_> = self.view.tools.iter().filter(|tool| tool.is_held_back()).collect();
@@ -57,11 +65,15 @@ impl Supervisor {
             };
             events.push(refreshed.into());
         }
-        let is_row_changed = !approved.is_empty();
+        let was_private = self.view.is_private;
+        // What is listed is listed on behalf of the local user. Nobody else's login counts.
+        self.view.is_private = interface.is_private
+            && self.shared.connect.has_login(&self.view.id, &self.view.stored.manifest.spec.origin).await;
         self.view.interface = Some(Arc::new(interface));
         self.view.last_answer = Some(Timestamp::now());
-        self.keep(is_row_changed, events).await;
-        if is_changed || is_row_changed {
+        let stored = is_row_changed.then(|| self.view.stored.clone());
+        self.keep_or_report(stored.as_deref(), events).await;
+        if is_changed || is_row_changed || was_private != self.view.is_private {
             self.view.offered = self.view.offer();
         }
     }
@@ -86,13 +98,14 @@ impl Supervisor {
         }
         let is_meant = |name: &str, _| tools.is_empty() || tools.iter().any(|tool| tool == name);
         let (pins, approved) = approve(&self.view.stored.pins, &interface, is_meant);
-        if approved.is_empty() {
+        if approved.is_empty() && self.view.stored.is_approved() {
             return Ok(());
         }
-        self.view.stored = Arc::new(StoredService { pins, ..(*self.view.stored).clone() });
-        self.view.tools = review(&self.view.stored, &interface).into();
+        let stored = StoredService { pins, approved: Some(true), ..(*self.view.stored).clone() };
         let event = self.approval(&approved, Some(by));
-        self.keep(true, vec![event]).await;
+        self.keep(Some(&stored), vec![event]).await?;
+        self.view.stored = Arc::new(stored);
+        self.view.tools = review(&self.view.stored, &interface).into();
         self.view.offered = self.view.offer();
         self.publish();
         Ok(())
@@ -113,8 +126,12 @@ impl Supervisor {
             enabled: stored.manifest.spec.enabled,
         };
         let is_enabled = stored.manifest.spec.enabled;
+        if let Err(error) = self.keep(Some(&stored), vec![applied.into()]).await {
+            // Whoever asked may be gone.
+            let _ = reply.send(Err(error));
+            return;
+        }
         self.view.stored = Arc::new(stored);
-        self.keep(true, vec![applied.into()]).await;
         if let Some(interface) = &self.view.interface {
             self.view.tools = review(&self.view.stored, interface).into();
         }

@@ -106,3 +106,32 @@ async fn a_removal_is_told_when_the_list_forgets_the_service_and_not_before() {
     removed.unwrap();
     assert_eq!((gateway.services.list().len(), is_told().await), (0, true));
 }
+
+#[tokio::test]
+async fn a_manifest_that_cannot_be_stored_is_refused_and_the_one_before_stays() {
+    let gateway = Gateway::start().await;
+    let before = gateway.services.apply(&manifest("docs", json!({}))).await.unwrap();
+    gateway.close_log().await;
+    let refused = gateway.services.apply(&manifest("docs", json!({ "metadata": { "displayName": "Docs" } }))).await;
+    assert!(matches!(refused, Err(ServiceError::Log(_))), "{refused:?}");
+    let refused = gateway.services.apply(&manifest("more", json!({}))).await;
+    assert!(matches!(refused, Err(ServiceError::Log(_))), "{refused:?}");
+    let views = gateway.services.list();
+    assert_eq!((views.len(), &views[0].stored), (1, &before.stored));
+}
+
+#[tokio::test]
+async fn two_that_apply_a_service_at_once_are_served_one_after_the_other() {
+    let gateway = Gateway::start().await;
+    let named = |name: &str| manifest("docs", json!({ "metadata": { "displayName": name } }));
+    let (one, other) = (named("One"), named("Other"));
+    let (one, other) = tokio::join!(gateway.services.apply(&one), gateway.services.apply(&other));
+    let (one, other) = (one.unwrap(), other.unwrap());
+    assert_eq!(one.id, other.id);
+    let last = gateway.services.get(&one.id).unwrap();
+    assert_eq!((gateway.services.list().len(), last.stored.version), (1, 2));
+    let names: Vec<_> = gateway.events().await.iter().map(|event| event.body.name().to_owned()).collect();
+    assert_eq!(names, ["service.manifest_applied"; 2]);
+    let gateway = gateway.restart().await;
+    assert_eq!(gateway.services.get(&last.id).unwrap().stored, last.stored);
+}

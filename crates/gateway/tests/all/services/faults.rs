@@ -37,6 +37,29 @@ async fn lists_without_an_end_are_refused() {
 }
 
 #[tokio::test]
+async fn a_service_whose_prompts_cannot_be_listed_offers_its_tools_and_says_which_list_failed() {
+    for behaviour in [Behaviour::Fails(ServiceFault::Broken), Behaviour::Hangs] {
+        let gateway = Gateway::probing().await;
+        gateway.server("docs").on_list_prompts(behaviour);
+        let limits = json!({ "spec": { "origin": { "timeoutMs": 100 } } });
+        let running = gateway.run("docs", limits).await;
+        let id = running.id.clone();
+        assert_eq!((running.life.lifecycle, running.life.health), (Running, Health::Degraded));
+        let error = running.life.last_error.clone().unwrap();
+        assert!(error.starts_with("prompts/list: "), "{error}");
+        assert_eq!(running.interface.as_ref().unwrap().problems, [error]);
+        assert_eq!((gateway.offered()[0].1.as_slice(), gateway.prompts()), (&["echo".to_owned()][..], vec![]));
+        gateway.server("docs").on_list_prompts(Behaviour::Answers);
+        gateway.until(&id, |view| view.life.health == Health::Healthy).await;
+        assert_eq!(gateway.prompts(), ["greet"]);
+        // What was there before is kept while it cannot be read.
+        gateway.server("docs").on_list_prompts(Behaviour::Fails(ServiceFault::Broken));
+        let listed = gateway.services.introspect(&id).await.unwrap();
+        assert_eq!((listed.life.health, gateway.prompts()), (Health::Degraded, vec!["greet".to_owned()]));
+    }
+}
+
+#[tokio::test]
 async fn ten_thousand_tools_are_listed_page_by_page() {
     let gateway = Gateway::start().await;
     gateway.server("docs").offer_pages(Arc::new(|cursor| {

@@ -118,6 +118,18 @@ impl Gateway {
         self.until(id, |view| view.life.lifecycle == wanted).await
     }
 
+    /// Closes the log, so that nothing can be stored any more.
+    pub(crate) async fn close_log(&self) {
+        self.store.close().await;
+    }
+
+    /// The prompts that clients see, of all services.
+    pub(crate) fn prompts(&self) -> Vec<String> {
+        let catalog = self.services.catalog();
+        let services = catalog.services.iter();
+        services.flat_map(|service| service.prompts.iter().map(|prompt| prompt.key.clone())).collect()
+    }
+
     /// The tools that clients see, by service.
     pub(crate) fn offered(&self) -> Vec<(String, Vec<String>)> {
         tools(&self.services.catalog())

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use roost_gateway::endpoint::Backend;
+use roost_gateway::lifecycle::ServiceFault;
 use roost_gateway::principal::Principal;
 use roost_gateway::services::{Pool, ServiceLog};
 use roost_gateway::upstream::{Upstream, UpstreamRequest};
@@ -182,4 +183,17 @@ async fn what_a_server_says_to_one_principal_is_known_to_be_for_it() {
     let said = unasked.recv().await.unwrap();
     assert_eq!((&said.service, &said.principal), (&id, &Principal::Local));
     assert_eq!(said.method, "notifications/resources/updated");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_waits_for_a_connection_no_longer_than_a_start_may_take() {
+    let servers = FakeServers::default();
+    let pool = Pool::new("svc".into(), Arc::new(servers.clone()), ServiceLog::default(), broadcast::Sender::new(8));
+    let declared = manifest("docs", json!({}));
+    servers.at(declared["spec"]["origin"]["endpoint"].as_str().unwrap()).on_connect(Behaviour::Hangs);
+    let declared = serde_json::from_value(declared).unwrap();
+    let refused = tokio::time::timeout(Duration::from_mins(3), pool.get(&declared, &session("a"), &no_capabilities()));
+    let refused = refused.await.unwrap().err().unwrap();
+    assert_eq!((refused.fault, refused.message.contains("within 120 s")), (ServiceFault::Timeout, true), "{refused}");
+    assert!(pool.is_empty(), "it takes no room");
 }

@@ -14,6 +14,7 @@ use crate::kit::{RoostInstance, RunningCommand, script, wait_for};
 
 /// Nobody is there to answer, and a call that asks waits for a person.
 const RULES: &str = "[[policy.rules]]\neffect = 'allow'\ntool = 'mcp__roost__clarity__bootstrap_app'\n\
+    [[policy.rules]]\neffect = 'allow'\ntool = 'mcp__roost__clarity__ensure_compiler'\n\
     [[policy.rules]]\neffect = 'allow'\ntool = 'mcp__roost__dice__fn__add'\n";
 /// The revision of MCP in which a call needs no handshake.
 const REVISION: &str = "2026-07-28";

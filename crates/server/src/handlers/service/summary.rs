@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use roost_gateway::runs::RunsError;
 use roost_gateway::services::ServiceView;
+use roost_gateway::shown_manifest::without_url_secrets;
 use roost_model::run::RunStatus;
 use roost_model::service::manifest::{ServiceOrigin, ServiceType};
 use roost_model::service::{Health, Lifecycle};
@@ -122,7 +123,7 @@ pub(crate) fn summarize(view: &ServiceView) -> ServiceSummary {
         service_id: view.id.clone(),
         display_name: metadata.display_name.clone(),
         namespace: view.stored.namespace().as_str().to_owned(),
-        source_file: metadata.source_file.clone(),
+        source_file: without_url_secrets(&metadata.source_file).into_owned(),
         module: metadata.module.clone(),
         service_type: metadata.service_type,
         agent: metadata.agent.clone(),

@@ -103,6 +103,7 @@ impl FixtureBackend {
                 id: service_id(namespace),
                 namespace: namespace.clone(),
                 audience: Audience::Everyone,
+                content_audience: Audience::Everyone,
                 profile: profile(fixture),
                 good_until: None,
                 tools: list("tools/list", "tools", "name").await,
