@@ -288,7 +288,7 @@ async fn a_module_reaches_a_host_follows_no_redirect_and_gets_no_endless_answer(
     assert_eq!(*server.requests.lock(), ["/hello", "/none", "/moved"]);
     for path in ["/long", "/announced"] {
         let refused = get(path).await.unwrap_err();
-        assert!(refused.contains("more than 8388608 bytes"), "{path}: {refused}");
+        assert!(refused.contains("more than 8 MiB"), "{path}: {refused}");
     }
     stage.governed.host.stop().await;
 }
