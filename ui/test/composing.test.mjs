@@ -211,7 +211,8 @@ describe("composing and reading", () => {
 test("nothing moves when pictures, diffs and colours of code arrive", async (test) => {
   const daemon = await startWithProject();
   test.after(() => daemon.remove());
-  const page = await openDevice(test, await openBrowser(test), "desk");
+  // What a service worker fetches would pass by what is held back here.
+  const page = await openDevice(test, await openBrowser(test), "desk", { serviceWorkers: "block" });
   await pair(page, daemon);
   await startSession(page, "Also mention it in the README", /coder/i);
   await page.getByText(/Done in \d/).waitFor();
