@@ -8,7 +8,7 @@ const PATIENCE_MS = 2_000;
 const PLACES = /^\/((s|w|services|activity|new|status|devices|more|pair)(\/|$))?$|^\/(s|w|services)\//;
 
 self.addEventListener("install", (event) => {
-  event.waitUntil(caches.open(CACHE).then((cache) => cache.add("/")).then(() => self.skipWaiting()));
+  event.waitUntil(keepShell().then(() => self.skipWaiting()));
 });
 
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
@@ -35,6 +35,14 @@ async function freshShell(request) {
   const answer = await fetch(request);
   if (answer.ok && answer.headers.get("content-type")?.startsWith("text/html")) await replaceShell(answer.clone());
   return answer;
+}
+
+/** Keeps the page with the files that it begins with, which were fetched before there was a worker. */
+async function keepShell() {
+  const cache = await caches.open(CACHE);
+  await cache.add("/");
+  const html = await (await cache.match("/")).text();
+  await cache.addAll([...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, file]) => file));
 }
 
 /** Keeps the page, and forgets the files of an older one. */
