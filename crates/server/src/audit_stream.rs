@@ -90,7 +90,7 @@ async fn open(
 
 /// The number after which the last records come.
 async fn first_replayed(host: &Arc<Host>, admitted: &AdmittedRequest) -> Result<u64, roost_rpc::Fault> {
-    let recent = audit::last(&Context::single(host, &admitted.caller), REPLAYED, |_, _| true).await?;
+    let recent = audit::last(&Context::single(host, &admitted.caller), &[], REPLAYED, |_, _| true).await?;
     Ok(recent.items.first().map_or(recent.last, |first| first.seq - 1))
 }
 
