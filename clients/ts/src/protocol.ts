@@ -5005,6 +5005,12 @@ export interface ServiceLoginParams {
   redirect_uri: string;
   /** The client that was registered by hand at the service's login; else Roost registers itself. */
   client_id?: string;
+  /** The secret of that client, if it has one. */
+  client_secret?: Secret;
+  /** The address of a document that describes this client, for logins that read it instead of a registration. Not beside `client_id`. */
+  client_metadata_url?: string;
+  /** The rights that are asked for; what the service wants if absent. */
+  scopes?: string[];
 }
 
 /** Parameters of `service/logs`. */
@@ -5136,6 +5142,8 @@ export interface ServiceRemovedPayload {
 export interface ServiceResult {
   /** Everything about it. */
   service: ServiceRecord;
+  /** What of an applied manifest has no effect here; absent if everything has. */
+  warnings?: string[];
 }
 
 /** How a service is now. */

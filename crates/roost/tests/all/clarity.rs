@@ -309,8 +309,9 @@ fn the_gateway_is_served_over_stdio_from_a_daemon_at_a_url() {
     let answers: Vec<Value> =
         String::from_utf8(done.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&answers[0]["id"], &answers[0]["result"]["protocolVersion"]), (&1.into(), &"2025-06-18".into()));
-    assert!(answers[1]["result"]["tools"].is_array(), "{answers:?}");
-    assert_eq!(answers.len(), 2);
+    assert_eq!((&answers[1]["id"], &answers[1]["error"]["code"]), (&Value::Null, &(-32700).into()));
+    assert!(answers[2]["result"]["tools"].is_array(), "{answers:?}");
+    assert_eq!(answers.len(), 3);
     daemon.signal(Signal::TERM);
     daemon.finish().ended(0);
 }

@@ -192,8 +192,8 @@ async fn a_caller_waits_for_a_connection_no_longer_than_a_start_may_take() {
     let declared = manifest("docs", json!({}));
     servers.at(declared["spec"]["origin"]["endpoint"].as_str().unwrap()).on_connect(Behaviour::Hangs);
     let declared = serde_json::from_value(declared).unwrap();
-    let (principal, profile) = (session("a"), no_capabilities());
-    let refused = tokio::time::timeout(Duration::from_mins(3), pool.get(&declared, &principal, &profile));
+    let (principal, client) = (session("a"), no_capabilities());
+    let refused = tokio::time::timeout(Duration::from_mins(3), pool.get(&declared, &principal, &client));
     let refused = refused.await.unwrap().err().unwrap();
     assert_eq!((refused.fault, refused.message.contains("within 120 s")), (ServiceFault::Timeout, true), "{refused}");
     assert!(pool.is_empty(), "it takes no room");

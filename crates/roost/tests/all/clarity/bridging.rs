@@ -91,16 +91,6 @@ fn what_the_gateway_says_outside_of_answers_arrives() {
 }
 
 #[test]
-fn a_line_that_is_no_json_is_answered_and_the_next_one_is_carried() {
-    let mut bridged = Bridged::open();
-    bridged.client.write_line("{\"jsonrpc\":");
-    let answer = bridged.client.lines_to("-32700").pop().unwrap();
-    assert!(answer.contains("\"id\":null"), "{answer}");
-    bridged.shake_hands();
-    bridged.close();
-}
-
-#[test]
 fn a_slow_call_keeps_no_other_waiting_and_answers_come_as_the_service_wrote_them() {
     let mut bridged = Bridged::open();
     let fifo = bridged.add_both();
