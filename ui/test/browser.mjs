@@ -45,6 +45,15 @@ export async function pair(page, daemon, scope = "operate") {
   await page.getByRole("heading", { name: "Inbox" }).waitFor();
 }
 
+/** Taps a button until that shows: a tap on what has just moved does nothing, and whoever sees that taps again. */
+export async function tapUntil(button, result) {
+  for (let tries = 0; tries < 5; tries++) {
+    if ((await button.count()) > 0) await button.click();
+    if (await result.waitFor({ timeout: 3_000 }).then(() => true, () => false)) return;
+  }
+  await result.waitFor();
+}
+
 /** Starts a session from the page, with the demo agent unless another one is named, and waits until its own page is there. */
 export async function startSession(page, prompt, agent = /demo/i) {
   await page.goto(new URL("/new", page.url()).href);

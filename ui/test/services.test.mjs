@@ -5,7 +5,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { openBrowser, openDevice, pair, startSession } from "./browser.mjs";
+import { openBrowser, openDevice, pair, startSession, tapUntil } from "./browser.mjs";
 import { Daemon } from "./daemon.mjs";
 
 const SERVER = new URL("./changing-server.mjs", import.meta.url).pathname;
@@ -102,12 +102,10 @@ describe("services", () => {
     await phone.getByText("1 tool to approve").click();
     assert.equal(await button(phone, "Approve take_note").isDisabled(), true, "an operator approves nothing");
     assert.equal((await stateOf("notes")).interface.heldBack, 1);
-    await held.getByRole("button", { name: "Approve take_note" }).click();
     const again = held.getByRole("button", { name: "Tap again: agents get it take_note", disabled: false });
-    await again.waitFor();
+    await tapUntil(held.getByRole("button", { name: "Approve take_note" }), again);
     assert.equal((await stateOf("notes")).interface.heldBack, 1, "the first tap approves nothing");
-    await again.click();
-    await desk.getByText("take_note is offered to agents").waitFor();
+    await tapUntil(again, desk.getByText("take_note is offered to agents"));
     await held.waitFor({ state: "detached" });
     assert.equal((await stateOf("notes")).interface.heldBack, 0);
   });
