@@ -52,6 +52,8 @@ class Sessions {
   /** How often it was asked what waits, and the last time whose answer is shown. */
   #pendingAsked = 0;
   #pendingShown = 0;
+  #workspacesAsked = 0;
+  #workspacesShown = 0;
   /** How many sessions somebody wants to see. */
   #wanted = LISTED;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -90,7 +92,16 @@ class Sessions {
   }
 
   async readWorkspaces(): Promise<void> {
-    this.workspaces = (await live.call("workspace/list", {})).workspaces;
+    const read = ++this.#workspacesAsked;
+    const { workspaces } = await live.call("workspace/list", {});
+    // Several may be under way: what one that was begun before this one knows is older.
+    if (read < this.#workspacesShown) return;
+    [this.workspaces, this.#workspacesShown] = [workspaces, read];
+  }
+
+  /** Reads them because one has changed, and once more if that fails while the page is live. */
+  refreshWorkspaces(): void {
+    this.readWorkspaces().catch(() => setTimeout(() => live.isLive && this.refreshWorkspaces(), AGAIN_MS));
   }
 
   change(session: string | undefined, { asks = false } = {}): void {
@@ -230,9 +241,9 @@ onClient((client) => {
     const what = oneLine(sessions.byId(session_id)?.summary ?? "a session", 40);
     toasts.say(`${answered_by.user_id ?? "Somebody at the machine"} ${decision === "allow" ? "said yes" : "said no"} in “${what}”`);
   });
-  client.on("workspace_removed", () => void sessions.readWorkspaces().catch(() => {}));
-  client.on("git_branch_changed", () => void sessions.readWorkspaces().catch(() => {}));
-  client.on("git_operation_completed", () => void sessions.readWorkspaces().catch(() => {}));
+  client.on("workspace_removed", () => sessions.refreshWorkspaces());
+  client.on("git_branch_changed", () => sessions.refreshWorkspaces());
+  client.on("git_operation_completed", () => sessions.refreshWorkspaces());
 });
 
 live.beforeLive(() => sessions.load());

@@ -158,6 +158,26 @@ fn health(instance: &RoostInstance) -> String {
 }
 
 #[test]
+fn the_log_of_a_service_is_there_after_the_daemon_was_restarted_and_goes_with_the_service() {
+    let instance = RoostInstance::new();
+    let program = server(&instance).display().to_string();
+    instance.run(&["up"]).ended(0);
+    instance.run(&["services", "add-stdio", "--", &program]).ended(0);
+    let log = || instance.run(&["services", "logs", "notes"]).ended(0).stdout;
+    let before = log();
+    assert!(before.contains("notes are open"), "{before}");
+    instance.run(&["down"]).ended(0);
+    instance.run(&["up"]).ended(0);
+    let after = log();
+    assert!(after.starts_with(&before), "{before}\n{after}");
+    let files = || std::fs::read_dir(instance.state().join("service-logs")).unwrap().count();
+    assert_eq!(files(), 1);
+    instance.run(&["services", "remove", "notes"]).ended(0);
+    assert_eq!(files(), 0);
+    instance.assert_nothing_left();
+}
+
+#[test]
 fn a_login_goes_by_the_client_that_its_person_registered_or_describes_and_asks_for_the_rights_that_are_wanted() {
     let instance = RoostInstance::new();
     let endpoint = oauth_server::start();
