@@ -5,7 +5,8 @@
 //!   here ([`ControlTools::call`]) and nowhere else.
 //! * They pass the policy and the record of every gateway call. Tools that change nothing are not asked about; every other
 //!   one is asked about like a service's tool, unless a rule names it.
-//! * A hosted agent sees and calls what only reads, and `ensure_compiler`, which only reads for it. Of runs and of the record it sees its own session's.
+//! * A hosted agent sees and calls what only reads, and `ensure_compiler`, which installs for nobody but the local user and
+//!   admins. Of runs and of the record an agent sees its own session's.
 //! * No tool runs a program that the caller chose: the compiler is the daemon's, and what installs it is the operator's
 //!   command, for the local user and admins only.
 
